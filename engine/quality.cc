@@ -10,11 +10,11 @@
 #include "engine/quality.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/elementary.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_detector.h"
 #include "engine/text/language_tag.h"
@@ -59,7 +59,8 @@ void AddProbabilities(const JudgedSentence& sentence, QualityValues* values) {
   Set(F::kMinLogProb, std::max(-12.0f, LeastOf(sentence.log_probs)), values);
   Set(F::kMeanMargin, std::max(-6.0f, MeanOf(sentence.margins)), values);
   Set(F::kMinMargin, std::max(-12.0f, LeastOf(sentence.margins)), values);
-  Set(F::kLogTokens, std::log(static_cast<float>(sentence.log_probs.size())), values);
+  Set(F::kLogTokens, static_cast<float>(LogOf(static_cast<double>(sentence.log_probs.size()))),
+      values);
   if (sentence.margins.empty()) return;
   std::vector<float> worst(sentence.margins.begin(), sentence.margins.end());
   std::sort(worst.begin(), worst.end());
@@ -95,8 +96,8 @@ void AddCoverage(const JudgedSentence& sentence, QualityValues* values) {
 // Sets the logarithm of how much shorter the target is, or how much longer.
 void AddRatio(size_t source, size_t target, float least, QualityFeature few, QualityFeature many,
               QualityValues* values) {
-  const float ratio =
-      std::log((static_cast<float>(target) + least) / (static_cast<float>(source) + least));
+  const float ratio = static_cast<float>(
+      LogOf((static_cast<float>(target) + least) / (static_cast<float>(source) + least)));
   Set(few, std::clamp(-ratio, 0.0f, 2.0f), values);
   Set(many, std::clamp(ratio, 0.0f, 2.0f), values);
 }
@@ -199,7 +200,7 @@ std::vector<DoubtfulWord> DoubtfulWords(const JudgedSentence& sentence) {
       if (span.end > word.end) break;  // it goes on in the next word
       ++token;
     }
-    const float probability = std::exp(least);
+    const float probability = static_cast<float>(ExpOf(least));
     if (probability < kDoubtful) doubtful.push_back({word, probability});
   }
   return doubtful;
@@ -223,7 +224,7 @@ QualityValues QualityValuesOf(const JudgedSentence& sentence) {
 float QualityScore(const QualityValues& values) {
   float sum = kBias;
   for (size_t i = 0; i < values.size(); ++i) sum += kWeights[i].weight * values[i];
-  return 1.0f / (1.0f + std::exp(-sum));
+  return 1.0f / (1.0f + static_cast<float>(ExpOf(-sum)));
 }
 
 Quality Judge(const JudgedSentence& sentence) {

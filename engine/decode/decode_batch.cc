@@ -13,10 +13,10 @@
 #include "engine/decode/decode_batch.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
+#include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/decode/drafts.h"
 #include "engine/decode/replay.h"
@@ -35,7 +35,7 @@ float CoverageOf(const SentenceState& state, int row, size_t source_tokens) {
   for (size_t s = 0; s < source_tokens; ++s) {
     float given = 0.0f;
     for (size_t i = s; i < attention.size(); i += source_tokens) given += attention[i];
-    if (given > 0.0f) sum += std::log(std::min(given, 1.0f));
+    if (given > 0.0f) sum += static_cast<float>(LogOf(std::min(given, 1.0f)));
   }
   return sum;
 }

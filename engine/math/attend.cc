@@ -3,11 +3,11 @@
 //
 //   | a b c d e f g h a b c d e f g h | a b c d e f g h a b c d e f g h | ...
 //
-// Multiplying it by q and adding up the vectors leaves one vector whose lanes are partial sums of
-// heads a .. h a .. h; the sum of its two halves is the scores.  They are kept in the same pattern
-// of lanes (the scores of all heads, repeated to fill whole vectors), so that softmax can walk down
-// the positions without looking at single lanes, and each weight lines up with the values of its
-// own head.
+// Multiplying it by q and adding up the vectors leaves one vector of 16 sums (row_sums-inl.h),
+// those of heads a .. h a .. h; the sum of its two halves is the scores.  They are kept in the same
+// pattern of lanes (the scores of all heads, repeated to fill whole vectors), so that softmax can
+// walk down the positions without looking at single lanes, and each weight lines up with the values
+// of its own head.
 
 #include "engine/math/attend.h"
 
@@ -41,36 +41,54 @@ HWY_NOINLINE void AddAttention(const float* exponentials, int n, int stride, flo
   for (int j = 0; j < n; ++j) attention[j] += weight * exponentials[j * stride];
 }
 
+HWY_INLINE float ExpOne(float x) {
+  const hn::CappedTag<float, 1> d;
+  return hn::GetLane(hn::Exp(d, hn::Set(d, x)));
+}
+
+// The product of a head's elements of a query and of a key, which are `heads` apart.
+template <typename T>
+float ScoreOne(int heads, int width, int head, const float* q, const T* key) {
+  float sums[32] = {};
+  int copies = SumsOf(heads) / heads;
+  for (int e = head, c = 0; e < width; e += heads, c = (c + 1) % copies) {
+    sums[c] = MulAddOne(q[e], ToFloat(key[e]), sums[c]);
+  }
+  for (copies /= 2; copies >= 1; copies /= 2) {
+    for (int c = 0; c < copies; ++c) sums[c] += sums[c + copies];
+  }
+  return sums[0];
+}
+
 // For any number of heads and any width, one element at a time.
 template <typename T>
 void AttendPlainly(const AttendTask<T>& t, int query) {
   const int n = t.positions();
-  const int pattern = PatternOf(t.heads, static_cast<int>(hn::Lanes(D())));
+  const int pattern = PatternOf(t.heads, kLanes);
   const absl::Span<const float> q = t.q.Row(query);
   if (!t.attention.empty()) std::fill_n(t.attention[query], n, 0.0f);
   for (int h = 0; h < t.heads; ++h) {
     float max = -std::numeric_limits<float>::infinity();
     for (int j = 0; j < n; ++j) {
-      const T* const key = t.keys(j);
-      float score = 0.0f;
-      for (int e = h; e < t.width(); e += t.heads) score += q[e] * ToFloat(key[e]);
+      float score = ScoreOne(t.heads, t.width(), h, q.data(), t.keys(j));
       if constexpr (kScaled<T>) score *= ToFloat(t.scales(j)[h]);
       if (t.bias != nullptr) score += t.bias[(j - query) * pattern + h];
       t.scratch[j] = score;
       max = std::max(max, score);
     }
     float sum = 0.0f;
-    for (int j = 0; j < n; ++j) sum += t.scratch[j] = std::exp(t.scratch[j] - max);
+    for (int j = 0; j < n; ++j) sum += t.scratch[j] = ExpOne(t.scratch[j] - max);
+    const float scale = 1.0f / sum;
     if (!t.attention.empty()) {
-      AddAttention(t.scratch, n, 1, t.head_weights[h] / sum, t.attention[query]);
+      AddAttention(t.scratch, n, 1, t.head_weights[h] * scale, t.attention[query]);
     }
     if constexpr (kScaled<T>) {
       for (int j = 0; j < n; ++j) t.scratch[j] *= ToFloat(t.scales(j)[t.heads + h]);
     }
     for (int e = h; e < t.width(); e += t.heads) {
       float out = 0.0f;
-      for (int j = 0; j < n; ++j) out += t.scratch[j] * ToFloat(t.values(j)[e]);
-      t.out.Row(query)[e] = out / sum;
+      for (int j = 0; j < n; ++j) out = MulAddOne(t.scratch[j], ToFloat(t.values(j)[e]), out);
+      t.out.Row(query)[e] = scale * out;
     }
   }
 }
@@ -78,11 +96,13 @@ void AttendPlainly(const AttendTask<T>& t, int query) {
 // scores = q K^T for kPositions positions starting with `first` and kQueries queries starting with
 // `query`, in the pattern of lanes and not yet folded.  The scores of a query start at scratch +
 // its index in the group x `stride`.
-template <int kPositions, int kQueries, typename T>
+//
+// Of the sums of a query and a position (SumsOf), kSums vectors are computed at once: all 16 of
+// them, or two vectors if there are more.
+template <int kSums, int kPositions, int kQueries, typename T>
 HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first, int stride) {
   const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  const int step = std::max(pattern, 2 * lanes);
+  const int all = SumsOf(t.heads);
   const float* q[kQueries];
   const T* k[kPositions];
   for (int i = 0; i < kQueries; ++i) q[i] = t.q.Row(query + i).data();
@@ -90,44 +110,67 @@ HWY_INLINE void Scores(const AttendTask<T>& t, int pattern, int query, int first
     k[i] = t.keys(first + i);
     t.Fetch(first + i, 0, t.width());
   }
-  for (int p = 0; p < pattern; p += 2 * lanes) {
-    V low[kQueries][kPositions], high[kQueries][kPositions];
+  for (int p = 0; p < all; p += kSums * kLanes) {
+    V sums[kQueries][kPositions][kSums];
 #pragma GCC unroll 4
     for (int i = 0; i < kQueries; ++i) {
-#pragma GCC unroll 4
-      for (int j = 0; j < kPositions; ++j) low[i][j] = high[i][j] = hn::Zero(d);
+#pragma GCC unroll 8
+      for (int j = 0; j < kPositions; ++j) {
+#pragma GCC unroll 16
+        for (int s = 0; s < kSums; ++s) sums[i][j][s] = hn::Zero(d);
+      }
     }
+    const int step = std::max(all, 2 * kLanes);
     for (int e = p; e < t.width(); e += step) {
-      V k0[kPositions], k1[kPositions];
+#pragma GCC unroll 8
+      for (int s = 0; s < kSums; s += 2) {
+        const int at = e + s * kLanes;
+        V k0[kPositions], k1[kPositions];
+#pragma GCC unroll 8
+        for (int j = 0; j < kPositions; ++j) LoadPair(k[j] + at, k0[j], k1[j]);
 #pragma GCC unroll 4
-      for (int j = 0; j < kPositions; ++j) LoadPair(k[j] + e, k0[j], k1[j]);
-#pragma GCC unroll 4
-      for (int i = 0; i < kQueries; ++i) {
-        V q0, q1;
-        LoadPair(q[i] + e, q0, q1);
-#pragma GCC unroll 4
-        for (int j = 0; j < kPositions; ++j) {
-          low[i][j] = hn::MulAdd(q0, k0[j], low[i][j]);
-          high[i][j] = hn::MulAdd(q1, k1[j], high[i][j]);
+        for (int i = 0; i < kQueries; ++i) {
+          V q0, q1;
+          LoadPair(q[i] + at, q0, q1);
+#pragma GCC unroll 8
+          for (int j = 0; j < kPositions; ++j) {
+            V& low = sums[i][j][s];
+            V& high = sums[i][j][kSums == 1 ? 0 : s + 1];
+            low = hn::MulAdd(q0, k0[j], low);
+            high = hn::MulAdd(q1, k1[j], high);
+          }
         }
       }
     }
-    // A pattern of one vector is summed in two, to shorten the chain; a longer one in as many
-    // vectors as it has.
+    // Whole vectors of a head's sums are folded here, the parts of one in FoldLanes.
+    const int left = std::min(kSums, std::max(1, pattern / kLanes));
 #pragma GCC unroll 4
     for (int i = 0; i < kQueries; ++i) {
-#pragma GCC unroll 4
+#pragma GCC unroll 8
       for (int j = 0; j < kPositions; ++j) {
         float* const to = t.scratch + i * stride + (first + j) * pattern + p;
-        if (pattern == lanes) {
-          hn::StoreU(hn::Add(low[i][j], high[i][j]), d, to);
-        } else {
-          hn::StoreU(low[i][j], d, to);
-          hn::StoreU(high[i][j], d, to + lanes);
+        FoldVectors<kSums>(left, sums[i][j]);
+#pragma GCC unroll 16
+        for (int s = 0; s < kSums; ++s) {
+          if (s < left) hn::StoreU(sums[i][j][s], d, to + s * kLanes);
         }
       }
     }
   }
+}
+
+// The scores of all positions, as many at once as keep 8 vectors of sums in registers, or 16 on
+// ARM, which has more of them than x86 with vectors of that length.
+template <int kSums, int kQueries, typename T>
+HWY_INLINE void AllScores(const AttendTask<T>& t, int pattern, int query, int stride) {
+  constexpr int kRegisters = HWY_ARCH_ARM && kSums == 4 ? 16 : 8;
+  constexpr int kPositions = kQueries > 1 ? (kSums == 1 ? 2 : 1) : std::max(1, kRegisters / kSums);
+  const int n = t.positions();
+  int j = 0;
+  for (; j + kPositions <= n; j += kPositions) {
+    Scores<kSums, kPositions, kQueries>(t, pattern, query, j, stride);
+  }
+  for (; j < n; ++j) Scores<kSums, 1, kQueries>(t, pattern, query, j, stride);
 }
 
 // scores += bias, both for n positions in the compact lanes of a pattern.
@@ -263,18 +306,17 @@ HWY_INLINE void WeightedSums(const AttendTask<T>& t, int pattern, int query, int
 // of vectors at a time instead; in what order a query's numbers are summed is the same.
 template <int kQueries, typename T>
 void AttendInPairs(const AttendTask<T>& t, int query) {
-  constexpr int kPositions = kQueries == 1 ? 4 : 1;
   constexpr int kPairs = kQueries == 1 ? 4 : 2;
   const int lanes = static_cast<int>(hn::Lanes(D()));
   const int pattern = PatternOf(t.heads, lanes);
   const int compact = CompactLanes(t.heads, pattern);
   const int n = t.positions();
   const int stride = (n + 1) * pattern;
-  int j = 0;
-  for (; j + kPositions <= n; j += kPositions) {
-    Scores<kPositions, kQueries>(t, pattern, query, j, stride);
+  if (SumsOf(t.heads) == kSumLanes) {
+    AllScores<kSumVectors, kQueries>(t, pattern, query, stride);
+  } else {
+    AllScores<2, kQueries>(t, pattern, query, stride);
   }
-  for (; j < n; ++j) Scores<1, kQueries>(t, pattern, query, j, stride);
   for (int i = 0; i < kQueries; ++i) {
     float* const scores = t.scratch + i * stride;
     FoldLanes(t.heads, pattern, n, scores);

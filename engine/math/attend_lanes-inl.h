@@ -22,16 +22,12 @@
 #include <cstdint>
 
 #include "engine/math/bfloat16.h"
+#include "engine/math/row_sums-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
 
 // Loads the elements of a row in vectors, two at a time.
 HWY_INLINE void LoadPair(const float* p, V& low, V& high) {
@@ -74,7 +70,7 @@ HWY_INLINE int CompactLanes(int heads, int pattern) {
   return pattern == lanes || pattern == heads ? pattern : (heads + lanes - 1) / lanes * lanes;
 }
 
-// Adds up the kCopies numbers of each head, which are `heads` apart: ((a + b) + (c + d)) and so on.
+// Adds up the kCopies numbers of each head, which are `heads` apart, in halves: (a + c) + (b + d).
 // The lanes after the last head add up whatever is there, which may be beyond the pattern by less
 // than a vector.
 template <int kCopies>
@@ -85,18 +81,12 @@ HWY_INLINE void FoldCopies(int heads, float* sums) {
     V copies[kCopies];
 #pragma GCC unroll 32
     for (int c = 0; c < kCopies; ++c) copies[c] = hn::LoadU(d, sums + i + c * heads);
-#pragma GCC unroll 5
-    for (int apart = 1; apart < kCopies; apart *= 2) {
-#pragma GCC unroll 16
-      for (int c = 0; c + apart < kCopies; c += 2 * apart) {
-        copies[c] = hn::Add(copies[c], copies[c + apart]);
-      }
-    }
+    FoldVectors<kCopies>(1, copies);
     hn::StoreU(copies[0], d, sums + i);
   }
 }
 
-// The pattern is `heads` times a power of two, at most twice the number of lanes.
+// The pattern is `heads` times a power of two, at most 32.
 HWY_INLINE void FoldPattern(int heads, int pattern, float* sums) {
   switch (pattern / heads) {
     case 2:
@@ -134,11 +124,10 @@ HWY_INLINE void FoldLanes(int heads, int pattern, int n, float* sums) {
   }
 #endif
   for (int j = 0; j < n; ++j, sums += pattern) {
-    for (int h = 0; h < heads; ++h) {
-      float sum = 0.0f;
-      for (int e = h; e < pattern; e += heads) sum += sums[e];
-      for (int e = h; e < pattern; e += heads) sums[e] = sum;
+    for (int half = pattern / 2; half >= heads; half /= 2) {
+      for (int e = 0; e < half; ++e) sums[e] += sums[e + half];
     }
+    for (int e = heads; e < pattern; ++e) sums[e] = sums[e - heads];
   }
 }
 

@@ -6,37 +6,13 @@
 #define HWY_TARGET_INCLUDE "engine/math/gates.cc"
 #include "hwy/foreach_target.h"  // compiles this file once for every instruction set
 // Highway's headers come after foreach_target.
+#include "engine/math/row_sums-inl.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
-// Elements from i on, up to element n, where a partial vector ends: an element goes through the
-// same operations at any position.
-HWY_INLINE V Load(const float* x, int i, int n) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  if (i + lanes <= n) return hn::LoadU(d, x + i);
-  HWY_ALIGN float last[hn::MaxLanes(D())] = {};
-  std::copy(x + i, x + n, last);
-  return hn::Load(d, last);
-}
-
-HWY_INLINE void Store(V v, float* x, int i, int n) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  if (i + lanes <= n) return hn::StoreU(v, d, x + i);
-  HWY_ALIGN float last[hn::MaxLanes(D())];
-  hn::Store(v, d, last);
-  std::copy_n(last, n - i, x + i);
-}
 
 HWY_INLINE V Sigma(V x) {
   const D d;
@@ -100,12 +76,9 @@ void TanhRow(float* x, int n) {
 }
 
 float TanhScoreRow(const float* a, const float* b, const float* w, int n) {
-  const D d;
-  V sum = hn::Zero(d);
-  for (int i = 0; i < n; i += static_cast<int>(hn::Lanes(d))) {
-    sum = hn::MulAdd(TanhOf(hn::Add(Load(a, i, n), Load(b, i, n))), Load(w, i, n), sum);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  return SumRow(n, [=](V sum, int i) HWY_ATTR {
+    return hn::MulAdd(TanhOf(hn::Add(Load(a, i, n), Load(b, i, n))), Load(w, i, n), sum);
+  });
 }
 
 }  // namespace HWY_NAMESPACE

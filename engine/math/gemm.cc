@@ -225,7 +225,7 @@ std::string Fingerprint(Arithmetic arithmetic) {
   const bool rounds = precision != Precision::kInt8 && GemmMatmul(arithmetic) == "onednn";
   return absl::StrCat(NameOf(precision), "/",
                       rounds ? absl::StrCat("onednn-", OneDnnVersion(), "-", OneDnnIsa(), "/") : "",
-                      HighwayIsa());
+                      FusesMulAdd() ? "fma-" : "mul-add-", kArithmeticVersion);
 }
 
 }  // namespace dragoman

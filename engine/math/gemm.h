@@ -134,10 +134,14 @@ std::string GemmMatmul(Arithmetic arithmetic);
 // The instruction set of the products, such as "avx512_vnni", or two joined by "+".
 std::string GemmIsa(Arithmetic arithmetic);
 
-// Names everything that determines how numbers are rounded on this machine, such as "int8/avx3"
-// or "bfloat16/onednn-2.6.3-avx512_core_amx/avx3": the precision, what multiplies (where that
-// matters), and the instruction set of everything else.  Where the fingerprints are equal, the same
-// version of the same model gives the same bytes.
+// The version of the order in which numbers are computed.  A change of the bytes of translations
+// increases it.
+constexpr int kArithmeticVersion = 1;
+
+// Names everything that determines how numbers are rounded on this machine, such as "int8/fma-1" or
+// "bfloat16/onednn-2.6.3-avx512_core_amx/fma-1": the precision, what multiplies (where that
+// matters), whether products and sums are rounded together ("fma") or apart ("mul-add"), and the
+// kArithmeticVersion.  Where the fingerprints are equal, the same model gives the same bytes.
 std::string Fingerprint(Arithmetic arithmetic);
 
 }  // namespace dragoman

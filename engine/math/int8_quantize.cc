@@ -34,6 +34,7 @@ void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scal
     std::fill_n(values, padded, uint8_t{0});
     return;
   }
+  min += 0.0f;  // instruction sets differ in whether -0 or 0 is the less; now it is 0
   *low = min;
   *scale = (max - min) / 255.0f;
   const float inverse = max > min ? 255.0f / (max - min) : 0.0f;

@@ -11,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "engine/math/int8_rows.cc"
 #include "hwy/foreach_target.h"  // compiles this file once for every instruction set
 // Highway's headers come after foreach_target.
+#include "engine/math/row_sums-inl.h"
 #include "hwy/highway.h"
 
 #if HWY_ONCE && HWY_ARCH_X86
@@ -69,8 +70,9 @@ int32_t Dot(const uint8_t* x, const int8_t* w, int n) {
 // The result that the sum of a row and an output stands for.
 HWY_INLINE void Finish(const GroupTask& t, int r, int j, int32_t sum) {
   const Int8Rows::Output& output = *t.outputs[j];
-  t.tile.y[r * t.tile.y_stride + j] = static_cast<float>(sum) * (t.x_scales[r] * output.scale) +
-                                      (t.x_lows[r] * output.sum + output.bias);
+  const float rest = MulAddOne(t.x_lows[r], output.sum, output.bias);
+  t.tile.y[r * t.tile.y_stride + j] =
+      MulAddOne(static_cast<float>(sum), t.x_scales[r] * output.scale, rest);
 }
 
 // For any instruction set.

@@ -10,71 +10,42 @@
 #define HWY_TARGET_INCLUDE "engine/math/kernels.cc"
 #include "hwy/foreach_target.h"  // compiles this file once for every instruction set
 // Highway's headers come after foreach_target.
-#include "hwy/contrib/math/math-inl.h"
+#include "engine/math/row_sums-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dragoman {
 namespace HWY_NAMESPACE {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-
 // out = x + y; returns the sum of its elements.
 float AddRow(const float* x, const float* y, int n, float* out) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  V sums = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V v = hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, y + i));
-    hn::StoreU(v, d, out + i);
-    sums = hn::Add(sums, v);
-  }
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < n; ++i) {
-    out[i] = x[i] + y[i];
-    sum += out[i];
-  }
-  return sum;
+  return SumRow(n, [=](V sum, int i) HWY_ATTR {
+    const V v = hn::Add(Load(x, i, n), Load(y, i, n));
+    Store(v, out, i, n);
+    return hn::Add(sum, v);
+  });
 }
 
 float SumOf(const float* x, int n) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  V sums = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= n; i += lanes) sums = hn::Add(sums, hn::LoadU(d, x + i));
-  float sum = hn::GetLane(hn::SumOfLanes(d, sums));
-  for (; i < n; ++i) sum += x[i];
-  return sum;
+  return SumRow(n, [=](V sum, int i) HWY_ATTR { return hn::Add(sum, Load(x, i, n)); });
 }
 
 // LayerNorm of a row whose elements add up to `sum`.
 void LayerNormRow(const float* x, float sum, const float* gain, const float* bias, float epsilon,
                   int n, float* out) {
   const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
   const float mean = sum / static_cast<float>(n);
   const V means = hn::Set(d, mean);
-  V squares = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V v = hn::Sub(hn::LoadU(d, x + i), means);
-    squares = hn::MulAdd(v, v, squares);
-  }
-  float variance = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (; i < n; ++i) variance += (x[i] - mean) * (x[i] - mean);
+  const float variance = SumRow(n, [=](V squares, int i) HWY_ATTR {
+    const V v = hn::Sub(Load(x, i, n, /*filler=*/mean), means);
+    return hn::MulAdd(v, v, squares);
+  });
   const float scale = 1.0f / std::sqrt(variance / static_cast<float>(n) + epsilon);
-
   const V scales = hn::Set(d, scale);
-  for (i = 0; i + lanes <= n; i += lanes) {
-    const V v = hn::Mul(hn::Sub(hn::LoadU(d, x + i), means), scales);
-    hn::StoreU(hn::MulAdd(v, hn::LoadU(d, gain + i), hn::LoadU(d, bias + i)), d, out + i);
+  for (int i = 0; i < n; i += kLanes) {
+    const V v = hn::Mul(hn::Sub(Load(x, i, n), means), scales);
+    Store(hn::MulAdd(v, Load(gain, i, n), Load(bias, i, n)), out, i, n);
   }
-  for (; i < n; ++i) out[i] = (x[i] - mean) * scale * gain[i] + bias[i];
 }
 
 void AddAndNorm(MatrixView<const float> x, MatrixView<const float> y, absl::Span<const float> gain,
@@ -96,22 +67,14 @@ void LayerNorm(MatrixView<const float> x, absl::Span<const float> gain,
 }
 
 void RootMeanSquareNormRow(const float* x, const float* gain, float epsilon, int n, float* out) {
-  const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
-  V squares = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V v = hn::LoadU(d, x + i);
-    squares = hn::MulAdd(v, v, squares);
+  const float sum = SumRow(n, [=](V squares, int i) HWY_ATTR {
+    const V v = Load(x, i, n);
+    return hn::MulAdd(v, v, squares);
+  });
+  const V scales = hn::Set(D(), 1.0f / std::sqrt(sum / static_cast<float>(n) + epsilon));
+  for (int i = 0; i < n; i += kLanes) {
+    Store(hn::Mul(hn::Mul(Load(x, i, n), scales), Load(gain, i, n)), out, i, n);
   }
-  float sum = hn::GetLane(hn::SumOfLanes(d, squares));
-  for (; i < n; ++i) sum += x[i] * x[i];
-  const float scale = 1.0f / std::sqrt(sum / static_cast<float>(n) + epsilon);
-  const V scales = hn::Set(d, scale);
-  for (i = 0; i + lanes <= n; i += lanes) {
-    hn::StoreU(hn::Mul(hn::Mul(hn::LoadU(d, x + i), scales), hn::LoadU(d, gain + i)), d, out + i);
-  }
-  for (; i < n; ++i) out[i] = x[i] * scale * gain[i];
 }
 
 void RootMeanSquareNorm(MatrixView<const float> x, absl::Span<const float> gain, float epsilon,
@@ -168,21 +131,13 @@ HWY_INLINE V Exp(V x) {
 
 float SumExp(const float* x, int n, float max) {
   const D d;
-  const int lanes = static_cast<int>(hn::Lanes(d));
   constexpr float kFloor = -87.0f;  // its exp is negligible beside exp(0), but not denormal
   const V maxima = hn::Set(d, max), floors = hn::Set(d, kFloor);
-  V sums = hn::Zero(d);
-  int i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V below = hn::Sub(hn::LoadU(d, x + i), maxima);
+  return SumRow(n, [=](V sum, int i) HWY_ATTR {
+    const V below = hn::Sub(Load(x, i, n, -std::numeric_limits<float>::infinity()), maxima);
     const auto counts = hn::Gt(below, floors);  // neither NaN nor far below
-    sums = hn::Add(sums, hn::IfThenElseZero(counts, Exp(hn::IfThenElse(counts, below, floors))));
-  }
-  float sum = i > 0 ? hn::GetLane(hn::SumOfLanes(d, sums)) : 0.0f;
-  for (; i < n; ++i) {
-    if (x[i] - max > kFloor) sum += std::exp(x[i] - max);
-  }
-  return sum;
+    return hn::Add(sum, hn::IfThenElseZero(counts, Exp(hn::IfThenElse(counts, below, floors))));
+  });
 }
 
 int IndicesAbove(const float* x, int n, float threshold, int32_t* indices) {
@@ -231,6 +186,12 @@ void ToBFloat16Row(const float* x, int n, BFloat16* out) {
   }
 }
 
+// A product that needs more bits than a float has, minus what rounding leaves of it.
+bool FusesMulAdds() {
+  const volatile float x = 1.0f + 0x1p-23f;
+  return MulAddOne(x, x, -(x * x)) != 0.0f;
+}
+
 const char* NameOfTarget() { return hwy::TargetName(HWY_TARGET); }
 
 }  // namespace HWY_NAMESPACE
@@ -242,6 +203,7 @@ namespace dragoman {
 
 HWY_EXPORT(Add);
 HWY_EXPORT(AddAndNorm);
+HWY_EXPORT(FusesMulAdds);
 HWY_EXPORT(IndicesAbove);
 HWY_EXPORT(LayerNorm);
 HWY_EXPORT(MaxOf);
@@ -296,6 +258,8 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<BFloat16> out) {
     HWY_DYNAMIC_DISPATCH(ToBFloat16Row)(x.Row(r).data(), x.cols(), out.Row(r).data());
   }
 }
+
+bool FusesMulAdd() { return HWY_DYNAMIC_DISPATCH(FusesMulAdds)(); }
 
 std::string HighwayIsa() { return absl::AsciiStrToLower(HWY_DYNAMIC_DISPATCH(NameOfTarget)()); }
 

@@ -59,6 +59,10 @@ void ToBFloat16(MatrixView<const float> x, MatrixView<BFloat16> out);
 // too.
 std::string HighwayIsa();
 
+// Whether that instruction set multiplies and adds with a single rounding: AVX2 and all later ones
+// of x86, and NEON.  Those that do give the same bytes (docs/bytes.md).
+bool FusesMulAdd();
+
 // All instruction sets that the kernels were compiled for, as bits of Highway (HWY_AVX2).  The CPU
 // may lack some.  AVX3_DL and better ones (Ice Lake, Zen 4) are not among them, because they would
 // add nothing: for 117 of the 119 functions of the products, GCC 12 makes the same instructions for

@@ -12,6 +12,7 @@
 #ifndef DRAGOMAN_ENGINE_MATH_KEY_VALUES_H_
 #define DRAGOMAN_ENGINE_MATH_KEY_VALUES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 
@@ -35,17 +36,22 @@ void PackKeyValues(const KeyValueFormat& format, absl::Span<const float> keys_va
 
 // The rest is for the kernels, which know the number of lanes of their vectors.
 
-// Vectors of interleaved heads repeat after this many lanes: one vector, or an even number of them.
+// The product of a query and a key has a number of sums for each head that does not depend on the
+// vectors (row_sums-inl.h): element e is added to sum e mod SumsOf(heads), and those of a head are
+// folded in halves in the end.
+inline int SumsOf(int heads) { return 16 % heads == 0 ? 16 : std::lcm(heads, 32); }
+
+// Vectors of interleaved heads repeat after this many lanes: one vector, or all heads once, or an
+// even number of vectors.
 inline int PatternOf(int heads, int lanes) {
-  return lanes % heads == 0 ? lanes : std::lcm(heads, 2 * lanes);
+  return 16 % heads == 0 ? std::max(heads, lanes) : SumsOf(heads);
 }
 
 // Whether keys and values are loaded two vectors at a time, which requires a whole number of such
 // pairs.  Otherwise they are read element by element.
 constexpr int kLongestPattern = 512;
 inline bool InPairs(int heads, int width, int lanes) {
-  const int pattern = PatternOf(heads, lanes);
-  return pattern <= kLongestPattern && width % std::lcm(pattern, 2 * lanes) == 0;
+  return SumsOf(heads) <= kLongestPattern && width % std::lcm(SumsOf(heads), 2 * lanes) == 0;
 }
 
 // The scales of keys, and of values, in a row of int8: bfloat16 in the pattern of the heads.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/elementary.h"
 #include "engine/math/kernels.h"
 
 namespace dragoman {
@@ -18,10 +19,10 @@ Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
     const absl::Span<float> row = table.Row(r);
     for (int i = 0; i < half; ++i) {
       const double steps = positions.to_the_end ? std::max(1, half - 1) : half;
-      const double angle = (positions.first + r) * std::pow(10000.0, -i / steps);
+      const double angle = (positions.first + r) * PowOf(10000.0, -i / steps);
       const bool interleaved = positions.kind == Positions::kInterleaved;
-      row[interleaved ? 2 * i : i] = static_cast<float>(std::sin(angle));
-      row[interleaved ? 2 * i + 1 : half + i] = static_cast<float>(std::cos(angle));
+      row[interleaved ? 2 * i : i] = static_cast<float>(SinOf(angle));
+      row[interleaved ? 2 * i + 1 : half + i] = static_cast<float>(CosOf(angle));
     }
   }
   return table;

@@ -174,10 +174,11 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
 }
 
 absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
-  Precision keys_values = options.keys_values;
-  if (keys_values == Precision::kAuto) {
-    keys_values = precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
-  }
+  const Precision usual =
+      precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
+  const Precision keys_values =
+      options.keys_values == Precision::kAuto ? usual : options.keys_values;
+  if (keys_values != usual) isa_ += absl::StrCat("/", NameOf(keys_values));
   ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
   const ShortlistSource& shortlist =
       options.shortlist.file.empty() ? files.shortlist : options.shortlist;

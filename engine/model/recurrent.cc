@@ -11,7 +11,6 @@
 // from the mean of C, and E[w] is 0.
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <optional>
 #include <string>
@@ -19,6 +18,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/math/gates.h"
 #include "engine/math/kernels.h"
@@ -323,7 +323,7 @@ void Recurrent::AttendRow(const Row& row, absl::Span<const float> query,
     max = std::max(max, weights[t]);
   }
   float sum = 0.0f;
-  for (float& weight : weights) sum += weight = std::exp(weight - max);
+  for (float& weight : weights) sum += weight = static_cast<float>(ExpOf(weight - max));
   std::fill(context.begin(), context.end(), 0.0f);
   for (int t = 0; t < tokens; ++t) {
     const float weight = weights[t] / sum;

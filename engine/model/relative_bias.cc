@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/elementary.h"
 #include "engine/math/attend.h"
 
 namespace dragoman {
@@ -19,8 +20,9 @@ int RelativeBucket(int distance, bool both_ways, int buckets, int max_distance) 
   const int exact = buckets / 2;
   if (distance < exact) return first + distance;
   // In float32, as in training: rounding decides where a bucket begins.
-  const float ratio = std::log(static_cast<float>(distance) / static_cast<float>(exact)) /
-                      static_cast<float>(std::log(static_cast<double>(max_distance) / exact));
+  const float ratio =
+      static_cast<float>(LogOf(static_cast<float>(distance) / static_cast<float>(exact))) /
+      static_cast<float>(LogOf(static_cast<double>(max_distance) / exact));
   const int larger = exact + static_cast<int>(ratio * static_cast<float>(buckets - exact));
   return first + std::min(larger, buckets - 1);
 }

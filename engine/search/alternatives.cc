@@ -1,9 +1,9 @@
 #include "engine/search/alternatives.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "engine/base/elementary.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -49,7 +49,7 @@ void Alternatives::Expand(absl::Span<const Candidate> candidates) {
                    [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
   const LiveHypothesis parent = std::move(live_[0]);
   for (const Candidate& candidate : best) {
-    const bool likely = std::exp(candidate.log_prob) >= task_.options.min_alternative_probability;
+    const bool likely = ExpOf(candidate.log_prob) >= task_.options.min_alternative_probability;
     if (!alternatives_.empty() && !likely) break;
     LiveHypothesis child = Grown(parent, candidate);
     child.parent = 0;

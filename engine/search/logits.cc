@@ -19,6 +19,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/math/kernels.h"
 #include "engine/text/piece_index.h"
@@ -85,7 +86,7 @@ TileMass LogSum::Add(absl::Span<const float> x) {
   const float max = MaxOf(x);
   if (max == -kInfinity) return {};
   if (max > max_) {
-    sum_ *= std::exp(static_cast<double>(max_) - max);
+    sum_ *= ExpOf(static_cast<double>(max_) - max);
     max_ = max;
   }
   if (max_ == kInfinity) return {};
@@ -95,7 +96,7 @@ TileMass LogSum::Add(absl::Span<const float> x) {
 }
 
 float LogSum::value() const {
-  return std::isfinite(max_) ? static_cast<float>(max_ + std::log(sum_)) : max_;
+  return std::isfinite(max_) ? static_cast<float>(max_ + LogOf(sum_)) : max_;
 }
 
 void RowRanker::Start(const RankTask& task) {

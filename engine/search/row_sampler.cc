@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/math/kernels.h"
 
@@ -47,7 +48,7 @@ size_t PlaceOf(absl::Span<const float> logits, float max, double left) {
   }
   for (; i < logits.size(); ++i) {
     if (!(logits[i] > -kInfinity)) continue;
-    left -= std::exp(static_cast<double>(logits[i]) - max);
+    left -= ExpOf(static_cast<double>(logits[i]) - max);
     if (left < 0.0) return i;
   }
   while (i > 1 && !(logits[i - 1] > -kInfinity)) --i;
@@ -114,10 +115,10 @@ void RowSampler::Set(size_t position, float logit) {
         return place < tile.end;
       })->mass;
   if (mass.sum == 0.0 || logit > mass.max) {
-    if (mass.sum > 0.0) mass.sum *= std::exp(static_cast<double>(mass.max) - logit);
+    if (mass.sum > 0.0) mass.sum *= ExpOf(static_cast<double>(mass.max) - logit);
     mass.max = logit;
   }
-  mass.sum += std::exp(static_cast<double>(logit) - mass.max);
+  mass.sum += ExpOf(static_cast<double>(logit) - mass.max);
 }
 
 // The logits divided by the temperature.
@@ -135,10 +136,10 @@ void RowSampler::Offer(size_t first, absl::Span<const float> logits, TileMass ma
   const absl::Span<const float> scaled = Scaled(logits);
   if (scale_ != 1.0f) mass.sum = SumExp(scaled, mass.max *= scale_);
   if (mass.max > max_) {
-    mass_ *= std::exp(static_cast<double>(max_) - mass.max);
+    mass_ *= ExpOf(static_cast<double>(max_) - mass.max);
     max_ = mass.max;
   } else if (mass.max < max_) {
-    mass.sum *= std::exp(static_cast<double>(mass.max) - max_);
+    mass.sum *= ExpOf(static_cast<double>(mass.max) - max_);
   }
   mass_ += mass.sum;
   const double falls_on = Uniform(key_, offers_++) * mass_;
@@ -194,7 +195,7 @@ void RowSampler::SumTiles() {
     if (scale_ != 1.0f) {
       mass = SumExp(row_.subspan(begin, tile.end - begin), max_);
     } else if (tile.mass.sum > 0.0) {
-      mass = tile.mass.sum * std::exp(static_cast<double>(tile.mass.max) - max_);
+      mass = tile.mass.sum * ExpOf(static_cast<double>(tile.mass.max) - max_);
     }
     begin = tile.end;
     masses_.push_back(mass);
@@ -224,8 +225,9 @@ bool RowSampler::Prepare() {
 
 void RowSampler::Filter() {
   const SearchOptions& options = *options_;
-  const float least =
-      options.sampling_min_p > 0.0f ? max_ + std::log(options.sampling_min_p) : -kInfinity;
+  const float least = options.sampling_min_p > 0.0f
+                          ? max_ + static_cast<float>(LogOf(options.sampling_min_p))
+                          : -kInfinity;
   if (options.sampling_top_p < 1.0f) {
     KeepMass(options.sampling_top_p);
   } else if (kept_.empty()) {
@@ -242,7 +244,7 @@ void RowSampler::Filter() {
   if (options.sampling_epsilon > 0.0f) {
     const double mass = MassOfKept();
     keep_while([&](float logit) {
-      return std::exp(static_cast<double>(logit) - max_) >= options.sampling_epsilon * mass;
+      return ExpOf(static_cast<double>(logit) - max_) >= options.sampling_epsilon * mass;
     });
   }
 }
@@ -278,7 +280,7 @@ void RowSampler::KeepMass(double p) {
   double sum = 0.0;
   size_t count = 0;
   while (count < kept_.size() && sum < p * all) {
-    sum += std::exp(static_cast<double>(kept_[count++].logit) - max_);
+    sum += ExpOf(static_cast<double>(kept_[count++].logit) - max_);
   }
   kept_.resize(std::max<size_t>(1, count));
 }
@@ -289,23 +291,23 @@ void RowSampler::KeepMass(double p) {
 void RowSampler::KeepTypical(double p) {
   const double all = MassOfKept();
   const auto surprise = [&](const Kept& kept) {
-    return std::log(all) + max_ - static_cast<double>(kept.logit);
+    return LogOf(all) + max_ - static_cast<double>(kept.logit);
   };
   double expected = 0.0;
-  for (const Kept& kept : kept_) expected += std::exp(-surprise(kept)) * surprise(kept);
+  for (const Kept& kept : kept_) expected += ExpOf(-surprise(kept)) * surprise(kept);
   std::stable_sort(kept_.begin(), kept_.end(), [&](const Kept& a, const Kept& b) {
     return std::abs(surprise(a) - expected) < std::abs(surprise(b) - expected);
   });
   double sum = 0.0;
   size_t count = 0;
-  while (count < kept_.size() && sum < p) sum += std::exp(-surprise(kept_[count++]));
+  while (count < kept_.size() && sum < p) sum += ExpOf(-surprise(kept_[count++]));
   kept_.resize(std::max<size_t>(1, count));
   std::sort(kept_.begin(), kept_.end(), BestFirst);
 }
 
 double RowSampler::MassOfKept() const {
   double mass = 0.0;
-  for (const Kept& kept : kept_) mass += std::exp(static_cast<double>(kept.logit) - max_);
+  for (const Kept& kept : kept_) mass += ExpOf(static_cast<double>(kept.logit) - max_);
   return mass;
 }
 
@@ -326,7 +328,7 @@ RowSampler::Drawn RowSampler::Draw(int draw) {
 RowSampler::Drawn RowSampler::DrawFromKept(double uniform) const {
   double left = uniform * MassOfKept();
   for (const Kept& kept : kept_) {
-    left -= std::exp(static_cast<double>(kept.logit) - max_);
+    left -= ExpOf(static_cast<double>(kept.logit) - max_);
     if (left < 0.0) return {static_cast<size_t>(kept.position), kept.raw};
   }
   return {static_cast<size_t>(kept_.back().position), kept_.back().raw};
@@ -349,7 +351,8 @@ RowSampler::Drawn RowSampler::DrawFromAll(double uniform) const {
 // Whether top-p and min-p keep it: whether those that come before it have less than the share.
 bool RowSampler::IsInNucleus(size_t position) {
   const float logit = row_[position];
-  if (options_->sampling_min_p > 0.0f && logit < max_ + std::log(options_->sampling_min_p)) {
+  if (options_->sampling_min_p > 0.0f &&
+      logit < max_ + static_cast<float>(LogOf(options_->sampling_min_p))) {
     return false;
   }
   if (above_.size() < row_.size()) above_.resize(row_.size());
@@ -357,8 +360,8 @@ bool RowSampler::IsInNucleus(size_t position) {
   better_.resize(above);
   for (int i = 0; i < above; ++i) better_[i] = row_[above_[i]];
   const auto equal = std::count(row_.begin(), row_.begin() + position, logit);
-  const double before = SumExp(better_, max_) +
-                        static_cast<double>(equal) * std::exp(static_cast<double>(logit) - max_);
+  const double before =
+      SumExp(better_, max_) + static_cast<double>(equal) * ExpOf(static_cast<double>(logit) - max_);
   return (above == 0 && equal == 0) || before < options_->sampling_top_p * mass_;
 }
 

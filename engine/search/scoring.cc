@@ -1,9 +1,9 @@
 #include "engine/search/scoring.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "engine/base/elementary.h"
 #include "engine/search/runaway.h"
 
 namespace dragoman {
@@ -61,7 +61,7 @@ float Scoring::Score(float log_prob, int length) const {
   const double base =
       normalization_ == LengthNormalization::kGnmt ? (5.0 + generated) / 6.0 : generated;
   const float sum = log_prob - word_penalty_ * static_cast<float>(generated);
-  return sum / static_cast<float>(std::pow(base, static_cast<double>(length_penalty_)));
+  return sum / static_cast<float>(PowOf(base, length_penalty_));
 }
 
 // "Google's Neural Machine Translation System", Wu et al. 2016, equation 14.

@@ -1,10 +1,10 @@
 // Prints a digest of everything that a model answers to the lines of a file: the tokens and the
-// bits of every score, with greedy search and with a beam of 4, in each precision.  If two builds
-// print the same on one machine, they compute the same, bit for bit.  Digests may differ between
-// instruction sets.  It translates once for each shape of our kernels (kernel_shapes.h), and fails
-// if one gives other answers.
+// bits of every score, with greedy search and with a beam of 4, in each precision, or only in one.
+// If two builds print the same, they compute the same, bit for bit: in int8 and float32 on all CPUs
+// whose isa is the same (docs/bytes.md), in bfloat16 on one machine.  It translates once for each
+// shape of our kernels (kernel_shapes.h), and fails if one gives other answers.
 //
-//   dragoman-fingerprint tests/golden/models/en-de lines.txt
+//   dragoman-fingerprint tests/golden/models/en-de lines.txt [int8]
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -70,7 +70,8 @@ std::vector<uint64_t> Digests(const std::string& directory, Precision precision,
   return digests;
 }
 
-int Main(const std::string& directory, const std::string& input) {
+int Main(const std::string& directory, const std::string& input,
+         const std::vector<Precision>& precisions) {
   std::ifstream file(input);
   std::vector<std::string> lines;
   for (std::string line; std::getline(file, line);) lines.push_back(line);
@@ -78,7 +79,7 @@ int Main(const std::string& directory, const std::string& input) {
     std::cerr << input << " has no lines\n";
     return 1;
   }
-  for (const Precision precision : {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8}) {
+  for (const Precision precision : precisions) {
     std::vector<uint64_t> first;
     const auto tiles = Float32Gemm::Tiles();
     const auto all = precision == Precision::kFloat32 ? tiles : tiles.first(1);
@@ -93,9 +94,9 @@ int Main(const std::string& directory, const std::string& input) {
       }
     }
     for (size_t i = 0; i < first.size(); ++i) {
-      std::cout << NameOf(precision) << " beam " << (i == 0 ? 1 : 4) << ": " << std::hex << first[i]
-                << std::dec << " of " << lines.size() << " lines, in " << all.size() << " shapes"
-                << std::endl;
+      std::cout << Fingerprint(precision) << " beam " << (i == 0 ? 1 : 4) << ": " << std::hex
+                << first[i] << std::dec << " of " << lines.size() << " lines, in " << all.size()
+                << " shapes" << std::endl;
     }
   }
   return 0;
@@ -105,9 +106,15 @@ int Main(const std::string& directory, const std::string& input) {
 }  // namespace dragoman
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::cerr << "usage: dragoman-fingerprint MODEL-DIRECTORY FILE\n";
+  using dragoman::Precision;
+  std::vector<Precision> precisions = {Precision::kFloat32, Precision::kBFloat16, Precision::kInt8};
+  if (argc == 4) {
+    const auto only = dragoman::ParsePrecision(argv[3]);
+    precisions.assign(1, only.value_or(Precision::kAuto));
+  }
+  if (argc < 3 || argc > 4 || precisions.front() == Precision::kAuto) {
+    std::cerr << "usage: dragoman-fingerprint MODEL-DIRECTORY FILE [float32|bfloat16|int8]\n";
     return 2;
   }
-  return dragoman::Main(argv[1], argv[2]);
+  return dragoman::Main(argv[1], argv[2], precisions);
 }

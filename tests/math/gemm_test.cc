@@ -295,11 +295,13 @@ TEST(Gemm, WhatIsNotFiniteDoesNotComeOutAsANumber) {
 }
 
 TEST(Fingerprint, NamesWhatRoundsNumbers) {
-  EXPECT_EQ(Fingerprint(Precision::kInt8), "int8/" + HighwayIsa());
+  const std::string rounding =
+      (FusesMulAdd() ? "fma-" : "mul-add-") + std::to_string(kArithmeticVersion);
+  EXPECT_EQ(Fingerprint(Precision::kInt8), "int8/" + rounding);
   EXPECT_EQ(Fingerprint({Precision::kInt8, Matmul::kOneDnn}), Fingerprint(Precision::kAuto));
-  EXPECT_EQ(Fingerprint(Precision::kFloat32), "float32/" + HighwayIsa());
+  EXPECT_EQ(Fingerprint(Precision::kFloat32), "float32/" + rounding);
   EXPECT_EQ(Fingerprint(Precision::kBFloat16),
-            "bfloat16/onednn-" + OneDnnVersion() + "-" + OneDnnIsa() + "/" + HighwayIsa());
+            "bfloat16/onednn-" + OneDnnVersion() + "-" + OneDnnIsa() + "/" + rounding);
 }
 
 }  // namespace

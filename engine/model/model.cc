@@ -53,26 +53,6 @@ class HeapForLoading {
   }
 };
 
-// The files, besides the weights, that a translation may depend on: configuration and tokenizer, or
-// the archive that contains them.  The index of sharded weights is not among them, because the
-// tensors themselves are part of the version.
-std::vector<std::string> FilesBeside(const std::string& directory) {
-  static const auto& kEndings = *new std::set<std::string>{
-      ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};
-  std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) return {directory};
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename();
-    if (!kEndings.contains(entry.path().extension()) || absl::EndsWith(name, ".index.json")) {
-      continue;
-    }
-    files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 // Whether a tensor is a table of embeddings or the output.  Tied tables are one, which files store
 // under one of these names or under several; pytorch_model.bin and model.safetensors of the same
 // model differ in this.
@@ -152,11 +132,11 @@ absl::StatusOr<ModelProfile> ModelProfile::Read(const std::string& name,
                                                 const std::string& directory) {
   const absl::StatusOr<ModelConfig> config = ReadModelConfig(directory);
   RETURN_IF_ERROR(RelativeTo(directory, config.status()));
-  const absl::StatusOr<std::unique_ptr<const Tokenizer>> tokenizer = OpenTokenizer(directory);
-  RETURN_IF_ERROR(RelativeTo(directory, tokenizer.status()));
+  const absl::StatusOr<Languages> languages = ReadLanguages(directory);
+  RETURN_IF_ERROR(RelativeTo(directory, languages.status()));
   ModelProfile profile(name);
   profile.config = *config;
-  profile.languages = (*tokenizer)->languages();
+  profile.languages = *languages;
   profile.known = true;
   return profile;
 }

@@ -39,7 +39,8 @@ struct ModelProfile {
   ModelProfile() = default;
   explicit ModelProfile(std::string the_name) : name(std::move(the_name)) {}
 
-  // Reads what is in a directory besides the weights.  The errors are those of Model::Load.
+  // Reads only what it needs of a directory, which is quick.  The errors are some of Model::Load's:
+  // a tokenizer that is malformed need not be noticed.
   static absl::StatusOr<ModelProfile> Read(const std::string& name, const std::string& directory);
 };
 

@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/weight_memory.h"
 #include "engine/families/model_directory.h"
 #include "engine/math/gemm.h"
 #include "engine/model/network_kind.h"
@@ -145,6 +146,7 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
                                                          const std::string& directory,
                                                          const ModelOptions& options) {
   const HeapForLoading heap;
+  WeightMemory::BeginMapping();
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
   model->arithmetic_ = {Resolve(options.precision), options.matmul};

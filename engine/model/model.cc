@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "engine/families/model_directory.h"
 #include "engine/math/gemm.h"
 #include "engine/model/network_kind.h"
+#include "engine/model/packed_place.h"
 
 namespace dragoman {
 namespace {
@@ -156,10 +156,12 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
 }
 
 absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
-  Precision keys_values = options.keys_values;
-  if (keys_values == Precision::kAuto) {
-    keys_values = precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
-  }
+  const bool cached = !options.packed_cache.empty() && precision() == Precision::kInt8;
+  const auto place_now = [&] {  // its key is another one after any change of the files
+    return PackedPlaceOf(options.packed_cache,
+                         {directory, options.shortlist, absl::StrCat(isa_, "/", matmul())});
+  };
+  const PackedPlace place = cached ? place_now() : PackedPlace();
   ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
   const ShortlistSource& shortlist =
       options.shortlist.file.empty() ? files.shortlist : options.shortlist;
@@ -174,13 +176,56 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
     ASSIGN_OR_RETURN(shortlist_, Shortlist::Load(shortlist, *tokenizer_, spec.source_vocabulary,
                                                  spec.target_vocabulary, spec.eos_id));
   }
-  version_ = VersionOf(directory, files.checkpoint, shortlist);
-  ASSIGN_OR_RETURN(network_, CreateNetwork(files.checkpoint, spec,
-                                           {.arithmetic = arithmetic_,
-                                            .keys_values = keys_values,
-                                            .selective_output = shortlist_ != nullptr}));
-  for (const auto& file : files.checkpoint.files()) RETURN_IF_ERROR(file->whole());
-  return CheckAllIsRead(files.checkpoint);
+  Checkpoint* const checkpoint = &files.checkpoint;
+  const auto unchanged = [&] { return place_now().key == place.key; };
+  if (cached && Map(place, options, checkpoint) && unchanged()) return absl::OkStatus();
+  packed_ = nullptr;
+  version_ = VersionOf(directory, *checkpoint, shortlist);
+  std::unique_ptr<PackedFileWriter> writer;
+  if (cached) {
+    if (auto created = WritePacked(place); created.ok()) writer = *std::move(created);
+  }
+  RETURN_IF_ERROR(Pack(options, writer.get(), checkpoint));
+  if (writer == nullptr || !unchanged() || !writer->Finish(version_).ok()) return absl::OkStatus();
+  RemoveStale(place.path);
+  Map(place, options, checkpoint);
+  return absl::OkStatus();
+}
+
+// Reads and packs the weights, and stores them unless `writer` is null.
+absl::Status Model::Pack(const ModelOptions& options, PackedFileWriter* writer,
+                         Checkpoint* checkpoint) {
+  ASSIGN_OR_RETURN(network_, NetworkOf(options, {.to = writer}, checkpoint));
+  for (const auto& file : checkpoint->files()) RETURN_IF_ERROR(file->whole());
+  return CheckAllIsRead(*checkpoint);
+}
+
+absl::StatusOr<std::unique_ptr<const Network>> Model::NetworkOf(const ModelOptions& options,
+                                                                const PackedWeights& packed,
+                                                                Checkpoint* checkpoint) const {
+  Precision keys_values = options.keys_values;
+  if (keys_values == Precision::kAuto) {
+    keys_values = precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
+  }
+  checkpoint->set_packed(&packed);
+  return CreateNetwork(*checkpoint, config_.spec,
+                       {.arithmetic = arithmetic_,
+                        .keys_values = keys_values,
+                        .selective_output = shortlist_ != nullptr});
+}
+
+// Takes the weights that were kept instead of those in memory, so that all processes share them.
+// False, and without effect, if none were.
+bool Model::Map(const PackedPlace& place, const ModelOptions& options, Checkpoint* checkpoint) {
+  std::shared_ptr<const PackedFile> file = PackedFile::Open(place.path, place.key);
+  if (file == nullptr) return false;
+  auto network = NetworkOf(options, {.from = file}, checkpoint);
+  if (!network.ok()) return false;
+  KeepPacked(place.path);
+  network_ = *std::move(network);
+  version_ = file->note();
+  packed_ = std::move(file);
+  return true;
 }
 
 std::string Model::matmul() const { return GemmMatmul(arithmetic_); }

@@ -40,6 +40,10 @@ constexpr Setting kSettings[] = {
     {"pinned_models", kList, kOnReload, "NAME", "",
      "A model of --models that is loaded at the start and stays in --model-memory", 0, 0, nullptr,
      "pin"},
+    {"packed_cache", kText, kAtStart, "DIR", "",
+     "Where packed int8 weights are kept from one load to the next, and shared by processes: a "
+     "directory, beside (in .dragoman in that of each model), or none",
+     0, 0, "with --model-memory dragoman in $XDG_CACHE_HOME or ~/.cache; else none"},
     {"default_model", kText, kOnReload, "NAME", "", "Translates requests that name no model", 0, 0,
      "the first --model"},
     {"pivot", kText, kOnReload, "LANGUAGE", "",

@@ -298,7 +298,7 @@ void ModelManager::RemoveUnwanted() {
 void ModelManager::LookAt(Slot* slot, bool asked) {
   const FileVersions files = FilesOf(slot->source);
   const bool at_rest = std::exchange(slot->seen, files) == files;
-  const bool serves = slot->serving != nullptr;
+  const bool serves = slot->serving != nullptr && slot->serving->model().whole();
   if (serves && slot->serving_source == slot->source && slot->serving_files == files) {
     if (slot->failure != LoadFailure::kNone) metrics_->OnModelSettled(slot->source.name);
     slot->failure = LoadFailure::kNone;  // the change that failed to load was reverted
@@ -313,7 +313,7 @@ void ModelManager::LookAt(Slot* slot, bool asked) {
   }
   loading_ = slot;
   Publish();
-  LoadResult result = loader_.LoadBeside(slot->source, slot->serving);
+  LoadResult result = loader_.LoadBeside(slot->source, serves ? slot->serving : nullptr);
   loading_ = nullptr;
   if (FilesOf(slot->source) != files) {
     // The files may be half of one version and half of another.

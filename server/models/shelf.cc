@@ -92,10 +92,13 @@ void Shelf::Reserve(double bytes) {
 
 std::shared_ptr<const Translator> Shelf::Find(const std::string& name) {
   std::shared_ptr<const ModelProfile> profile;
+  std::shared_ptr<const Translator> damaged;
   {
     absl::MutexLock lock(&mutex_);
     const auto item = items_.find(name);
     if (item != items_.end()) {
+      const auto& loaded = item->second.loaded;
+      if (loaded != nullptr && !loaded->model().whole()) damaged = LetGo(&item->second);
       if (item->second.loaded != nullptr && !item->second.unloaded) {
         item->second.last_use = ++uses_;
         return item->second.loaded;

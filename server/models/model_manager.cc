@@ -19,8 +19,6 @@ namespace {
 constexpr absl::Duration kSettle = absl::Seconds(1);
 constexpr absl::Duration kMemoryRetry = absl::Seconds(10);
 
-std::string CanaryName(const std::string& model) { return model + "@canary"; }
-
 // The sources that are to be in memory, in the order in which they are loaded: all that are not on
 // the shelf.
 std::vector<ModelSource> Wanted(const ServerOptions& options) {

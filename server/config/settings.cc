@@ -84,6 +84,8 @@ constexpr Setting kSettings[] = {
     {"debug_services", kSwitch, kAtStart, "{true,false}", "false",
      "Whether gRPC's channelz tells everybody who can call about connections and calls"},
 
+    {"small", kSwitch, kAtStart, "{true,false}", "false",
+     "For machines with little memory: one worker, and small defaults of other settings"},
     {"precision", kText, kAtStart, "{auto,float32,bfloat16,int8}", "auto",
      "auto (int8), float32, bfloat16 or int8"},
     {"matmul", kText, kAtStart, "{auto,onednn,native}", "auto",
@@ -193,6 +195,25 @@ constexpr Setting kSettings[] = {
      "An origin whose pages may call the HTTP API from a browser, or *; repeat it for several", 0,
      0, nullptr, "cors-origin"},
 };
+
+// The defaults with --small.
+constexpr std::pair<const char*, const char*> kSmall[] = {{"workers", "1"},
+                                                          {"kv-cache-bytes", "32MiB"},
+                                                          {"max-batch-rows", "32"},
+                                                          {"http-threads", "1"},
+                                                          {"max-waiting-requests", "64"},
+                                                          {"max-waiting-tokens", "8192"},
+                                                          {"max-documents", "1"},
+                                                          {"max-document-bytes", "4MiB"},
+                                                          {"max-connections", "256"},
+                                                          {"max-http-connections", "64"}};
+
+const Setting& SettingOf(const std::string& flag) {
+  const auto found = std::find_if(std::begin(kSettings), std::end(kSettings),
+                                  [&](const Setting& setting) { return setting.Flag() == flag; });
+  DRAGOMAN_CHECK(found != std::end(kSettings));
+  return *found;
+}
 
 absl::Status Wrong(const Setting& setting, const std::string& value, const char* what) {
   return absl::InvalidArgumentError(
@@ -308,6 +329,11 @@ absl::Status CheckRanges(const v1::ServerConfig& config) {
 }
 
 v1::ServerConfig WithDefaults(v1::ServerConfig config) {
+  for (const auto& [flag, value] : kSmall) {
+    const Setting& setting = SettingOf(flag);
+    if (!config.small() || config.GetReflection()->HasField(config, setting.Field())) continue;
+    DRAGOMAN_CHECK(SetValue(setting, value, &config).ok());
+  }
   for (const Setting& setting : kSettings) {
     if (*setting.value == '\0' || config.GetReflection()->HasField(config, setting.Field())) {
       continue;

@@ -95,6 +95,21 @@ TEST(Config, EveryFieldIsASettingWhoseFlagHasItsNameUnlessItsCommentGivesAnother
   EXPECT_EQ(static_cast<int>(fields.size()), v1::ServerConfig::descriptor()->field_count());
 }
 
+TEST(Config, SmallDefaultsGiveWayToWhatIsGiven) {
+  v1::ServerConfig config;
+  config.add_models()->set_name("a");
+  config.mutable_models(0)->set_directory("/a");
+  config.set_small(true);
+  config.set_http_threads(3);
+  const auto resolved = Resolve(config);
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->pool.workers, 1);
+  EXPECT_EQ(resolved->pool.kv_capacity_bytes, size_t{32} << 20);
+  EXPECT_EQ(resolved->http.threads, 3);
+  config.clear_small();
+  EXPECT_EQ(Resolve(config)->pool.workers, 0);
+}
+
 TEST(Config, PackedWeightsAreKeptForModelsThatComeAndGo) {
   v1::ServerConfig config;
   config.add_models()->set_name("a");

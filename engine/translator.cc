@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/assembly.h"
@@ -75,6 +76,10 @@ absl::StatusOr<std::vector<JobPtr>> RunningRequest::Plan(const PlanContext& cont
 }
 
 void RunningRequest::JobDone(size_t job, JobResult result) {
+  if (result.status.ok() && !model_->whole()) {
+    result.status = absl::UnavailableError(
+        absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
+  }
   if (!result.status.ok()) {
     {
       absl::MutexLock lock(&mutex_);

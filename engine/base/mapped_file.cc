@@ -46,7 +46,7 @@ struct Guard {
   std::atomic<uintptr_t> begin = 0, end = 0;  // 0: no mapping yet
   std::atomic<bool> cut = false;
 };
-constexpr int kGuards = 256;
+constexpr int kGuards = 1024;
 Guard guards[kGuards];
 struct sigaction former;  // the previous handler of SIGBUS
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "engine/base/huge_pages.h"
 
@@ -18,11 +19,18 @@ class WeightMemory {
   WeightMemory() = default;
   // Thread-safe.
   explicit WeightMemory(size_t bytes);
+  // Memory that exists already, which is only read; `owner` keeps it.
+  WeightMemory(std::shared_ptr<const void> owner, const std::byte* data)
+      : mapping_(std::move(owner)), data_(const_cast<std::byte*>(data)) {}
+
+  // From now on blocks share no mapping with earlier ones, so that those of one model can be freed
+  // while another one lives.  Thread-safe.
+  static void BeginMapping();
 
   std::byte* data() const { return data_; }
 
  private:
-  std::shared_ptr<const HugePageMemory> mapping_;
+  std::shared_ptr<const void> mapping_;
   std::byte* data_ = nullptr;
 };
 

@@ -44,6 +44,9 @@ struct Adapter {
   std::vector<const char*> harmless;
   // Finds the shortlist that belongs to the model; null if models of this family have none.
   absl::StatusOr<ShortlistSource> (*find_shortlist)(const DirectoryFiles& files) = nullptr;
+  // Reads the languages of the tokenizer without opening it, which takes long; null: only the
+  // tokenizer knows them.  A file that is malformed need not be noticed.
+  absl::StatusOr<Languages> (*read_languages)(const DirectoryFiles& files) = nullptr;
 };
 
 // All adapters.  The first that recognizes a directory opens it.

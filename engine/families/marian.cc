@@ -3,12 +3,14 @@
 // with <pad>.
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
@@ -109,15 +111,47 @@ Languages MakeLanguages(const std::string& source, const std::string& target,
   return Languages::All(std::move(sources), std::move(targets), {}, /*target_needed=*/false);
 }
 
+// The languages that tokenizer_config.json names, and those of the codes.
+absl::StatusOr<Languages> LanguagesOf(const JsonFields& fields,
+                                      const std::vector<std::string>& codes) {
+  std::string source, target;
+  RETURN_IF_ERROR(fields.Read("source_lang", &source));
+  RETURN_IF_ERROR(fields.Read("target_lang", &target));
+  ASSIGN_OR_RETURN(std::vector<LanguagePair> pairs, ReadPairs(fields, codes));
+  if (pairs.empty()) return MakeLanguages(source, target, codes);
+  const LanguagePair own = pairs.front();
+  return Languages::Only(std::move(pairs), /*source_needed=*/false, own);
+}
+
+// Whether JSON may have a key ">>xx<<": also where it writes one of its characters in another way.
+bool MayHaveCodes(std::string_view json) {
+  if (json.find("\\u003") != json.npos) return true;
+  for (size_t at = 0; (at = json.find("\">>", at)) != json.npos; at += 3) {
+    const size_t end = json.find('"', at + 1);
+    const std::string_view key = json.substr(at + 1, end - at - 1);
+    if (key.ends_with("<<") || key.ends_with('\\')) return true;
+  }
+  return false;
+}
+
+// To parse the vocabulary takes a hundred times as long as to see that it has no codes.
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files) {
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  ASSIGN_OR_RETURN(const auto file, MappedFile::Open(files.Path("vocab.json")));
+  std::vector<std::string> codes;
+  if (MayHaveCodes({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()})) {
+    ASSIGN_OR_RETURN(const auto vocabulary, ReadVocabulary(files.Path("vocab.json")));
+    codes = TargetCodes(*vocabulary);
+  }
+  return LanguagesOf(JsonFields({{files.Path("tokenizer_config.json"), &config}}), codes);
+}
+
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
   bool separate = false;
-  std::string source, target;
   RETURN_IF_ERROR(fields.Read("separate_vocabs", &separate));
-  RETURN_IF_ERROR(fields.Read("source_lang", &source));
-  RETURN_IF_ERROR(fields.Read("target_lang", &target));
 
   TokenizerParts parts;
   ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("source.spm")));
@@ -134,14 +168,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   }
   parts.unknown_id = *vocabulary->IdOf("<unk>");
   parts.leading_language_code = true;
-  const std::vector<std::string> codes = TargetCodes(*vocabulary);
-  ASSIGN_OR_RETURN(std::vector<LanguagePair> pairs, ReadPairs(fields, codes));
-  if (pairs.empty()) {
-    parts.languages = MakeLanguages(source, target, codes);
-  } else {
-    const LanguagePair own = pairs.front();
-    parts.languages = Languages::Only(std::move(pairs), /*source_needed=*/false, own);
-  }
+  ASSIGN_OR_RETURN(parts.languages, LanguagesOf(fields, TargetCodes(*vocabulary)));
   parts.frame = [vocabulary](const LanguagePair& pair) {
     Frame frame{.after = {*vocabulary->IdOf("</s>")}};
     const std::string code = absl::StrCat(">>", pair.target, "<<");
@@ -161,6 +188,8 @@ const Adapter marian_adapter = {
     OpenTokenizer,
     OpenCanonicalTensors,
     // Sinusoids, which are computed here, as Hugging Face does.
-    {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"}};
+    {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"},
+    /*find_shortlist=*/nullptr,
+    ReadLanguages};
 
 }  // namespace dragoman

@@ -163,6 +163,16 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return config;
 }
 
+Languages LanguagesOf(const MarianModel& model) {
+  const LanguagePair& pair = model.files.languages;
+  return pair.source.empty() ? Languages() : Languages::Only({pair});
+}
+
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files) {
+  ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
+  return LanguagesOf(model);
+}
+
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec&) {
   ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
@@ -187,8 +197,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   parts.skipped = {target.eos_id};
   parts.ends_text = source.eos_id;
   RETURN_IF_ERROR(model.fields().Read("right-left", &parts.reversed));
-  const LanguagePair& languages = model.files.languages;
-  if (!languages.source.empty()) parts.languages = Languages::Only({languages});
+  parts.languages = LanguagesOf(model);
   parts.frame = [eos = source.eos_id](const LanguagePair&) { return Frame{.after = {eos}}; };
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
@@ -215,6 +224,7 @@ const Adapter marian_nmt_adapter = {
     // The options, factors for activations (which this engine measures itself), leftovers of
     // training.
     {"special:*", "*_QuantMultA", "decoder_c_tt", "uidx", "history_errs"},
-    FindShortlist};
+    FindShortlist,
+    ReadLanguages};
 
 }  // namespace dragoman

@@ -1,8 +1,11 @@
 #include "engine/families/model_directory.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
@@ -115,6 +118,18 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string
   return adapter->open_tokenizer(files, config.spec);
 }
 
+absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
+  if (UnpackedZip::IsZip(directory)) {
+    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
+    return ReadLanguages(unpacked->directory());
+  }
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
+  if (adapter->read_languages != nullptr) return adapter->read_languages(files);
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer, OpenTokenizer(directory));
+  return tokenizer->languages();
+}
+
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
   if (UnpackedZip::IsZip(directory)) {
     ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
@@ -123,6 +138,23 @@ absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   return adapter->configure(files);
+}
+
+std::vector<std::string> FilesBeside(const std::string& directory) {
+  static const auto& kEndings = *new std::set<std::string>{
+      ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error)) return {directory};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename();
+    if (!kEndings.contains(entry.path().extension()) || absl::EndsWith(name, ".index.json")) {
+      continue;
+    }
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace dragoman

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/formats/checkpoint.h"
@@ -49,8 +50,17 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
 // Opens only the tokenizer.  The same errors.
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory);
 
+// Reads only the languages, without the tokenizer where the family allows that.  Some of the same
+// errors: a tokenizer that cannot be opened need not be noticed.
+absl::StatusOr<Languages> ReadLanguages(const std::string& directory);
+
 // Reads only the configuration, which is quick.  The same errors.
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory);
+
+// The files, besides the weights, that a translation may depend on: configuration and tokenizer, or
+// the archive that contains them.  The index of sharded weights is not among them, because the
+// tensors themselves are part of the version.
+std::vector<std::string> FilesBeside(const std::string& directory);
 
 }  // namespace dragoman
 

@@ -28,6 +28,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 #include "engine/base/mapped_file.h"
+#include "engine/base/packed_file.h"
 #include "engine/math/matrix.h"
 
 namespace dragoman {
@@ -104,6 +105,11 @@ class Checkpoint {
   // again maps them anew.  The Read functions call this themselves.
   void Forget(absl::Span<const std::byte> bytes) const;
 
+  // Where what is packed from these tensors is kept; null: nowhere.  It must outlive whatever reads
+  // the tensors.
+  void set_packed(const PackedWeights* packed) { packed_ = packed; }
+  const PackedWeights* packed() const { return packed_; }
+
   const std::string& name() const { return name_; }  // of the file, for messages
   const std::vector<std::shared_ptr<const MappedFile>>& files() const { return files_; }
   const std::map<std::string, Tensor>& tensors() const { return tensors_; }
@@ -119,6 +125,7 @@ class Checkpoint {
   std::string name_;
   std::vector<std::shared_ptr<const MappedFile>> files_;
   std::map<std::string, Tensor> tensors_;
+  const PackedWeights* packed_ = nullptr;
   std::unique_ptr<Reads> reads_ = std::make_unique<Reads>();
 };
 

@@ -86,31 +86,54 @@ absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
   return PackedGemm(precision, *std::move(onednn));
 }
 
+absl::StatusOr<PackedGemm::Help> PackedGemm::HelpFor(int outputs, int inputs, Matmul matmul) {
+  Help help;
+  help.rows = matmul == Matmul::kNative   ? kNeverFaster
+              : matmul == Matmul::kOneDnn ? 1
+                                          : OneDnnInt8Crossover();
+  if (help.rows == kNeverFaster) return help;
+  absl::StatusOr<OneDnnInt8> made = OneDnnInt8::Create(inputs, outputs);
+  if (matmul == Matmul::kOneDnn && !made.ok()) {
+    return Instead(made.status(), "want matmul auto or native");
+  }
+  // Packing a weight twice to be a little faster is not worth its memory.
+  if (made.ok() && (matmul == Matmul::kOneDnn || made->InPlace())) help.onednn = *std::move(made);
+  return help;
+}
+
+PackedGemm PackedGemm::Int8With(Int8Gemm int8, Help help) {
+  PackedGemm gemm(Precision::kInt8, std::move(int8));
+  gemm.onednn_int8_ = std::move(help.onednn);
+  gemm.onednn_rows_ = help.rows;
+  return gemm;
+}
+
 absl::StatusOr<PackedGemm> PackedGemm::CreateInt8(MatrixView<const float> weight,
                                                   absl::Span<const float> bias,
                                                   Activation activation, Matmul matmul,
                                                   absl::Span<const float> steps) {
-  const int onednn_rows = matmul == Matmul::kNative   ? kNeverFaster
-                          : matmul == Matmul::kOneDnn ? 1
-                                                      : OneDnnInt8Crossover();
-  std::optional<OneDnnInt8> onednn;
-  if (onednn_rows != kNeverFaster) {
-    absl::StatusOr<OneDnnInt8> made = OneDnnInt8::Create(weight.cols(), weight.rows());
-    if (matmul == Matmul::kOneDnn && !made.ok()) {
-      return Instead(made.status(), "want matmul auto or native");
-    }
-    // Packing a weight twice to be a little faster is not worth its memory.
-    if (made.ok() && (matmul == Matmul::kOneDnn || made->InPlace())) onednn = *std::move(made);
-  }
-  const bool has_own_weights = onednn.has_value() && !onednn->reads_panels();
-  ASSIGN_OR_RETURN(Int8Gemm int8, has_own_weights
+  ASSIGN_OR_RETURN(Help help, HelpFor(weight.rows(), weight.cols(), matmul));
+  ASSIGN_OR_RETURN(Int8Gemm int8, help.has_own_weights()
                                       ? Int8Gemm::CreateToFinish(weight, bias, activation, steps)
                                       : Int8Gemm::Create(weight, bias, activation, steps));
-  if (has_own_weights) onednn->Pack(weight, steps);
-  PackedGemm gemm(Precision::kInt8, std::move(int8));
-  gemm.onednn_int8_ = std::move(onednn);
-  gemm.onednn_rows_ = onednn_rows;
-  return gemm;
+  if (help.has_own_weights()) help.onednn->Pack(weight, steps);
+  return Int8With(std::move(int8), std::move(help));
+}
+
+std::optional<PackedGemm> PackedGemm::Restore(const std::shared_ptr<const PackedFile>& file,
+                                              const std::string& name, int outputs, int inputs,
+                                              Activation activation, Arithmetic arithmetic) {
+  if (arithmetic.precision != Precision::kInt8) return std::nullopt;
+  absl::StatusOr<Help> help = HelpFor(outputs, inputs, arithmetic.matmul);
+  if (!help.ok() || help->has_own_weights()) return std::nullopt;
+  std::optional<Int8Gemm> int8 = Int8Gemm::Restore(file, name, outputs, inputs, activation);
+  if (!int8.has_value()) return std::nullopt;
+  return Int8With(*std::move(int8), *std::move(help));
+}
+
+void PackedGemm::Store(const std::string& name, PackedFileWriter* file) const {
+  const auto* const int8 = std::get_if<Int8Gemm>(&gemm_);
+  if (int8 != nullptr && readable()) int8->Store(name, file);
 }
 
 int PackedGemm::inputs() const {

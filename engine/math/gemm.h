@@ -82,6 +82,14 @@ class PackedGemm {
                                            Arithmetic arithmetic,
                                            absl::Span<const float> steps = {});
 
+  // The same as it was stored, with weights in the file.  Nothing if they are not in it, or if this
+  // arithmetic reads them in another layout.
+  static std::optional<PackedGemm> Restore(const std::shared_ptr<const PackedFile>& file,
+                                           const std::string& name, int outputs, int inputs,
+                                           Activation activation, Arithmetic arithmetic);
+  // Stores the weights, but only those of our own int8 kernels.
+  void Store(const std::string& name, PackedFileWriter* file) const;
+
   int inputs() const;
   int outputs() const;
 
@@ -103,6 +111,15 @@ class PackedGemm {
   using Gemm = std::variant<Float32Gemm, OneDnnGemm, Int8Gemm>;
   PackedGemm(Precision precision, Gemm gemm) : precision_(precision), gemm_(std::move(gemm)) {}
 
+  // How oneDNN helps to multiply int8 weights, if it does.
+  struct Help {
+    std::optional<OneDnnInt8> onednn;
+    int rows = 0;  // from how many rows on
+
+    bool has_own_weights() const { return onednn.has_value() && !onednn->reads_panels(); }
+  };
+  static absl::StatusOr<Help> HelpFor(int outputs, int inputs, Matmul matmul);
+  static PackedGemm Int8With(Int8Gemm gemm, Help help);
   static absl::StatusOr<PackedGemm> CreateInt8(MatrixView<const float> weight,
                                                absl::Span<const float> bias, Activation activation,
                                                Matmul matmul, absl::Span<const float> steps);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "engine/math/int8_kernels.h"
@@ -32,26 +33,26 @@ int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multip
 
 }  // namespace
 
+Int8Gemm::Int8Gemm(int inputs, int outputs, Activation activation)
+    : inputs_(inputs),
+      outputs_(outputs),
+      activation_(activation),
+      shape_({.width = kPanel,
+              .bytes = size_t{1} * RoundUp(inputs, kBlock) * kPanel,
+              .lines = kInt8LinesPerQuad,
+              .tallest_tile = kInt8TallestTile}),
+      sums_(RoundUp(outputs, kPanel), 0.0f),
+      scales_(RoundUp(outputs, kPanel), 0.0f),
+      bias_(RoundUp(outputs, kPanel), 0.0f),
+      totals_(RoundUp(outputs, kPanel), 0) {}
+
 absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
                                           absl::Span<const float> bias, Activation activation,
                                           absl::Span<const float> steps, bool pack) {
   DRAGOMAN_CHECK(weight.cols() <= kMaxInputs);
   DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
-  Int8Gemm gemm;
-  gemm.inputs_ = weight.cols();
-  gemm.outputs_ = weight.rows();
-  gemm.activation_ = activation;
-  const int padded_inputs = RoundUp(weight.cols(), kBlock);
-  const int padded_outputs = RoundUp(weight.rows(), kPanel);
-  gemm.shape_ = {.width = kPanel,
-                 .bytes = size_t{1} * padded_inputs * kPanel,
-                 .lines = kInt8LinesPerQuad,
-                 .tallest_tile = kInt8TallestTile};
-  if (pack) gemm.panels_ = WeightMemory(size_t{1} * padded_outputs * padded_inputs);
-  gemm.sums_.assign(padded_outputs, 0.0f);
-  gemm.scales_.assign(padded_outputs, 0.0f);
-  gemm.bias_.assign(padded_outputs, 0.0f);
-  gemm.totals_.assign(padded_outputs, 0);
+  Int8Gemm gemm(weight.cols(), weight.rows(), activation);
+  if (pack) gemm.panels_ = WeightMemory(gemm.panels() * gemm.shape_.bytes);
   std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
   std::vector<int8_t> values(weight.cols());
   for (int o = 0; o < weight.rows(); ++o) {
@@ -63,6 +64,30 @@ absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
     gemm.sums_[o] = gemm.scales_[o] * static_cast<float>(gemm.totals_[o]);
     if (pack) gemm.PackOutput(o, values);
   }
+  return gemm;
+}
+
+// A block is: sums, scales, bias, totals, panels.
+void Int8Gemm::Store(const std::string& name, PackedFileWriter* file) const {
+  file->Add(name, {BytesOf(absl::MakeConstSpan(sums_)), BytesOf(absl::MakeConstSpan(scales_)),
+                   BytesOf(absl::MakeConstSpan(bias_)), BytesOf(absl::MakeConstSpan(totals_)),
+                   absl::MakeConstSpan(panels_.data(), panels() * shape_.bytes)});
+}
+
+std::optional<Int8Gemm> Int8Gemm::Restore(const std::shared_ptr<const PackedFile>& file,
+                                          const std::string& name, int outputs, int inputs,
+                                          Activation activation) {
+  Int8Gemm gemm(inputs, outputs, activation);
+  absl::Span<const std::byte> block = file->Find(name);
+  const size_t vector = gemm.sums_.size() * sizeof(float);
+  if (block.size() != 4 * vector + gemm.panels() * gemm.shape_.bytes) return std::nullopt;
+  for (void* values :
+       {static_cast<void*>(gemm.sums_.data()), static_cast<void*>(gemm.scales_.data()),
+        static_cast<void*>(gemm.bias_.data()), static_cast<void*>(gemm.totals_.data())}) {
+    std::memcpy(values, block.data(), vector);
+    block.remove_prefix(vector);
+  }
+  gemm.panels_ = WeightMemory(file, block.data());
   return gemm;
 }
 

@@ -19,10 +19,14 @@
 #define DRAGOMAN_ENGINE_MATH_INT8_GEMM_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/base/packed_file.h"
 #include "engine/base/weight_memory.h"
 #include "engine/math/activation.h"
 #include "engine/math/int8_quantize.h"
@@ -50,6 +54,14 @@ class Int8Gemm {
                                                  absl::Span<const float> steps = {}) {
     return Create(weight, bias, activation, steps, /*pack=*/false);
   }
+
+  // The same as it was stored: reads the panels from the file.  Nothing if the file has no such
+  // block of the right size.
+  static std::optional<Int8Gemm> Restore(const std::shared_ptr<const PackedFile>& file,
+                                         const std::string& name, int outputs, int inputs,
+                                         Activation activation);
+  // REQUIRES: not made by CreateToFinish.
+  void Store(const std::string& name, PackedFileWriter* file) const;
 
   static constexpr int kMaxInputs = 65536;
   static constexpr int kPanelWidth = 64;  // outputs
@@ -81,7 +93,7 @@ class Int8Gemm {
               int first_panel, MatrixView<float> y) const;
 
  private:
-  Int8Gemm() = default;
+  Int8Gemm(int inputs, int outputs, Activation activation);
   static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
                                          absl::Span<const float> bias, Activation activation,
                                          absl::Span<const float> steps, bool pack);

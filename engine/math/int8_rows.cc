@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "engine/math/int8_arm.h"
@@ -230,6 +231,29 @@ absl::Status Int8Rows::Set(int first, MatrixView<const float> weight, absl::Span
     constants_[first + r] = {scale, bias[r], scale * static_cast<float>(sum), sum};
   }
   return absl::OkStatus();
+}
+
+// A block is: the constants, zeros up to a cache line, the weights.
+void Int8Rows::Store(const std::string& name, PackedFileWriter* file) const {
+  static constexpr std::byte kZeros[kBlock] = {};
+  const size_t constants = constants_.size() * sizeof(Output);
+  file->Add(name, {BytesOf(absl::MakeConstSpan(constants_)),
+                   absl::MakeConstSpan(kZeros, RoundUp(constants, kBlock) - constants),
+                   absl::MakeConstSpan(memory_.data(), constants_.size() * stride_)});
+}
+
+std::optional<Int8Rows> Int8Rows::Restore(const std::shared_ptr<const PackedFile>& file,
+                                          const std::string& name, int outputs, int inputs) {
+  Int8Rows rows;
+  rows.inputs_ = inputs;
+  rows.stride_ = static_cast<int>(RoundUp(inputs, kBlock));
+  rows.constants_.resize(outputs);
+  const absl::Span<const std::byte> block = file->Find(name);
+  const size_t constants = outputs * sizeof(Output), first = RoundUp(constants, kBlock);
+  if (block.size() != first + size_t{1} * outputs * rows.stride_) return std::nullopt;
+  std::memcpy(rows.constants_.data(), block.data(), constants);
+  rows.memory_ = WeightMemory(file, block.data() + first);
+  return rows;
 }
 
 void Int8Rows::AddWeights(int output, float factor, absl::Span<float> to) const {

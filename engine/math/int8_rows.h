@@ -9,10 +9,14 @@
 #define DRAGOMAN_ENGINE_MATH_INT8_ROWS_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "engine/base/packed_file.h"
 #include "engine/base/weight_memory.h"
 #include "engine/math/int8_gemm.h"
 #include "engine/math/matrix.h"
@@ -39,6 +43,12 @@ class Int8Rows {
   absl::Status Set(int first, MatrixView<const float> weight, absl::Span<const float> bias,
                    float step = 0.0f);
 
+  // The same as it was stored: reads the weights from the file.  Nothing if the file has no such
+  // block of the right size.
+  static std::optional<Int8Rows> Restore(const std::shared_ptr<const PackedFile>& file,
+                                         const std::string& name, int outputs, int inputs);
+  void Store(const std::string& name, PackedFileWriter* file) const;
+
   int inputs() const { return inputs_; }
   int outputs() const { return static_cast<int>(constants_.size()); }
 
@@ -51,6 +61,7 @@ class Int8Rows {
   void Apply(const QuantizedRows& x, absl::Span<const int32_t> outputs, MatrixView<float> y) const;
 
  private:
+  Int8Rows() = default;
   int8_t* weights(int o) const {
     return reinterpret_cast<int8_t*>(memory_.data()) + static_cast<size_t>(o) * stride_;
   }

@@ -66,6 +66,32 @@ EmbeddingTable::EmbeddingTable(std::shared_ptr<const OutputProjection> output, f
   DRAGOMAN_CHECK(output_->readable());
 }
 
+void EmbeddingTable::Store(const std::string& name, PackedFileWriter* file) const {
+  if (int8_.has_value()) return int8_->Store(name, file);
+  if (bfloat16_.rows() == 0) return;
+  const size_t count = size_t{1} * bfloat16_.rows() * bfloat16_.cols();
+  file->Add(name, {BytesOf(absl::MakeConstSpan(bfloat16_.view().data(), count))});
+}
+
+std::shared_ptr<const EmbeddingTable> EmbeddingTable::Restore(
+    const std::shared_ptr<const PackedFile>& file, const std::string& name, int vocabulary,
+    int d_model, Precision precision) {
+  std::shared_ptr<EmbeddingTable> table(new EmbeddingTable());
+  if (precision == Precision::kInt8) {
+    table->int8_ = Int8Rows::Restore(file, name, vocabulary, d_model);
+    return table->int8_.has_value() ? table : nullptr;
+  }
+  const absl::Span<const std::byte> block = file->Find(name);
+  if (precision != Precision::kBFloat16 ||
+      block.size() != sizeof(BFloat16) * vocabulary * d_model) {
+    return nullptr;
+  }
+  table->file_ = file;
+  table->stored_ = MatrixView<const BFloat16>(reinterpret_cast<const BFloat16*>(block.data()),
+                                              vocabulary, d_model);
+  return table;
+}
+
 absl::Status EmbeddingTable::Set(int first, MatrixView<const float> embeddings) {
   if (int8_.has_value()) {
     return int8_->Set(first, embeddings, std::vector<float>(embeddings.rows(), 0.0f));
@@ -83,12 +109,13 @@ absl::Status EmbeddingTable::Set(int first, MatrixView<const float> embeddings) 
 void EmbeddingTable::AddTo(int32_t token, float scale, absl::Span<float> out) const {
   if (output_ != nullptr) return output_->AddEmbedding(token, factor_ * scale, out);
   if (int8_.has_value()) return int8_->AddWeights(token, scale, out);
-  if (bfloat16_.rows() == 0) {
+  if (float32_.rows() > 0) {
     const absl::Span<const float> row = float32_.Row(token);
     for (size_t i = 0; i < out.size(); ++i) out[i] += scale * row[i];
     return;
   }
-  const absl::Span<const BFloat16> row = bfloat16_.Row(token);
+  const absl::Span<const BFloat16> row =
+      file_ != nullptr ? stored_.Row(token) : bfloat16_.Row(token);
   for (size_t i = 0; i < out.size(); ++i) out[i] += scale * ToFloat(row[i]);
 }
 

@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "engine/base/packed_file.h"
 #include "engine/math/bfloat16.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/matrix.h"
@@ -41,6 +43,13 @@ class EmbeddingTable {
   // Reads the embeddings back from `output`, times `factor`.  REQUIRES: output->readable().
   EmbeddingTable(std::shared_ptr<const OutputProjection> output, float factor);
 
+  // The same as it was stored, with numbers in the file; null if they are not in it.
+  static std::shared_ptr<const EmbeddingTable> Restore(
+      const std::shared_ptr<const PackedFile>& file, const std::string& name, int vocabulary,
+      int d_model, Precision precision);
+  // Only numbers of less than 32 bits are stored.
+  void Store(const std::string& name, PackedFileWriter* file) const;
+
   // Sets the embeddings of the tokens first, first + 1, ... Only before the table is shared.
   // INVALID_ARGUMENT if an 8-bit table gets a number that is not finite.  REQUIRES: it stores its
   // own numbers.
@@ -50,9 +59,13 @@ class EmbeddingTable {
   void AddTo(int32_t token, float scale, absl::Span<float> out) const;
 
  private:
+  EmbeddingTable() = default;
+
   // One of these holds the numbers; the others are empty.
-  Matrix<float> float32_;      // [vocabulary, d_model]
-  Matrix<BFloat16> bfloat16_;  // [vocabulary, d_model]
+  Matrix<float> float32_;              // [vocabulary, d_model]
+  Matrix<BFloat16> bfloat16_;          // [vocabulary, d_model]
+  MatrixView<const BFloat16> stored_;  // [vocabulary, d_model], in file_
+  std::shared_ptr<const PackedFile> file_;
   std::optional<Int8Rows> int8_;
   std::shared_ptr<const OutputProjection> output_;
   float factor_ = 1.0f;  // of output_

@@ -26,10 +26,11 @@ struct CellProduct {
 
   absl::StatusOr<Weight> Read() const {
     std::vector<Weight> parts(2);
-    ASSIGN_OR_RETURN(parts[0].w, checkpoint.ReadMatrix(gates, 2 * width, inputs));
-    ASSIGN_OR_RETURN(parts[1].w, checkpoint.ReadMatrix(candidate, width, inputs));
+    ASSIGN_OR_RETURN(parts[0], LazyWeight(checkpoint, gates, 2 * width, inputs));
+    ASSIGN_OR_RETURN(parts[1], LazyWeight(checkpoint, candidate, width, inputs));
     Weight fused = Fuse(parts);
     fused.b = Zeros(3 * width);
+    fused.steps.clear();
     return fused;
   }
 
@@ -76,8 +77,8 @@ void NormedProduct::Apply(MatrixView<const float> x, Matrix<float>* y, Workspace
 
 absl::StatusOr<NormedProduct> ReadDense(const Checkpoint& checkpoint, const DenseNames& names,
                                         int outputs, int inputs, Arithmetic arithmetic) {
-  Weight weight;
-  ASSIGN_OR_RETURN(weight.w, checkpoint.ReadMatrix(names.weight, outputs, inputs));
+  ASSIGN_OR_RETURN(Weight weight, LazyWeight(checkpoint, names.weight, outputs, inputs));
+  weight.steps.clear();
   weight.b = Zeros(outputs);
   if (!names.bias.empty()) {
     ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(names.bias, outputs));

@@ -14,12 +14,14 @@ namespace {
 // Row p is position positions.first + p.
 Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
   const int half = d_model / 2;
+  const double steps = positions.to_the_end ? std::max(1, half - 1) : half;
+  std::vector<double> frequencies;
+  for (int i = 0; i < half; ++i) frequencies.push_back(PowOf(10000.0, -i / steps));
   Matrix<float> table(rows, d_model);
   for (int r = 0; r < rows; ++r) {
     const absl::Span<float> row = table.Row(r);
     for (int i = 0; i < half; ++i) {
-      const double steps = positions.to_the_end ? std::max(1, half - 1) : half;
-      const double angle = (positions.first + r) * PowOf(10000.0, -i / steps);
+      const double angle = (positions.first + r) * frequencies[i];
       const bool interleaved = positions.kind == Positions::kInterleaved;
       row[interleaved ? 2 * i : i] = static_cast<float>(SinOf(angle));
       row[interleaved ? 2 * i + 1 : half + i] = static_cast<float>(CosOf(angle));
@@ -30,10 +32,14 @@ Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
 
 Weight Identity(int d_model) {
   Weight identity;
-  identity.w.Resize(d_model, d_model);
-  for (int i = 0; i < d_model; ++i) {
-    for (int j = 0; j < d_model; ++j) identity.w.Row(i)[j] = i == j ? 1.0f : 0.0f;
-  }
+  identity.outputs = identity.inputs = d_model;
+  identity.w = [d_model]() -> absl::StatusOr<Matrix<float>> {
+    Matrix<float> w(d_model, d_model);
+    for (int i = 0; i < d_model; ++i) {
+      for (int j = 0; j < d_model; ++j) w.Row(i)[j] = i == j ? 1.0f : 0.0f;
+    }
+    return w;
+  };
   return identity;
 }
 

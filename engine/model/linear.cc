@@ -1,17 +1,39 @@
 #include "engine/model/linear.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
-absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
-                                  int outputs, int inputs, bool bias) {
+absl::StatusOr<Weight> LazyWeight(const Checkpoint& checkpoint, const std::string& tensor,
+                                  int outputs, int inputs) {
+  RETURN_IF_ERROR(checkpoint.CheckMatrix(tensor, outputs, inputs));
   Weight weight;
-  ASSIGN_OR_RETURN(weight.w, checkpoint.ReadMatrix(prefix + ".weight", outputs, inputs));
-  if (const float step = checkpoint.StepOf(prefix + ".weight"); step > 0.0f) {
+  weight.outputs = outputs;
+  weight.inputs = inputs;
+  weight.w = [&checkpoint, tensor, outputs, inputs] {
+    return checkpoint.ReadMatrix(tensor, outputs, inputs);
+  };
+  if (const float step = checkpoint.StepOf(tensor); step > 0.0f) {
     weight.steps.assign(outputs, step);
   }
+  weight.recipe = tensor;
+  weight.packed = checkpoint.packed();
+  return weight;
+}
+
+absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,
+                                  int outputs, int inputs, bool bias) {
+  ASSIGN_OR_RETURN(Weight weight, LazyWeight(checkpoint, prefix + ".weight", outputs, inputs));
   if (bias) {
     ASSIGN_OR_RETURN(weight.b, checkpoint.ReadVector(prefix + ".bias", outputs));
   }
@@ -19,60 +41,100 @@ absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::strin
 }
 
 Weight Fuse(const std::vector<Weight>& parts) {
-  int outputs = 0;
-  for (const Weight& part : parts) outputs += part.w.rows();
   Weight fused;
-  fused.w.Resize(outputs, parts.front().w.cols());
-  float* to = fused.w.view().data();
+  fused.inputs = parts.front().inputs;
+  fused.packed = parts.front().packed;
   for (const Weight& part : parts) {
-    const MatrixView<const float> w = part.w.view();
-    to = std::copy_n(w.data(), static_cast<size_t>(w.rows()) * w.cols(), to);
+    fused.outputs += part.outputs;
+    fused.recipe += (fused.recipe.empty() ? "" : "+") + part.recipe;
     fused.b.insert(fused.b.end(), part.b.begin(), part.b.end());
     fused.steps.insert(fused.steps.end(), part.steps.begin(), part.steps.end());
   }
-  if (static_cast<int>(fused.steps.size()) != outputs) fused.steps.clear();
+  if (static_cast<int>(fused.steps.size()) != fused.outputs) fused.steps.clear();
+  fused.w = [parts, outputs = fused.outputs,
+             inputs = fused.inputs]() -> absl::StatusOr<Matrix<float>> {
+    Matrix<float> w(outputs, inputs);
+    float* to = w.view().data();
+    for (const Weight& part : parts) {
+      ASSIGN_OR_RETURN(const Matrix<float> from, part.w());
+      to = std::copy_n(from.view().data(), static_cast<size_t>(from.rows()) * from.cols(), to);
+    }
+    return w;
+  };
   return fused;
 }
 
+namespace {
+
+// Changes w by `change`, which the recipe calls by that name.
+template <typename Change>
+void Then(const std::string& name, Weight* weight, Change change) {
+  absl::StrAppend(&weight->recipe, name);
+  weight->w = [before = std::move(weight->w),
+               change = std::move(change)]() -> absl::StatusOr<Matrix<float>> {
+    ASSIGN_OR_RETURN(Matrix<float> w, before());
+    change(&w);
+    return w;
+  };
+}
+
+}  // namespace
+
 void Scale(float factor, Weight* weight) {
-  for (int r = 0; r < weight->w.rows(); ++r) {
-    for (float& value : weight->w.Row(r)) value *= factor;
-  }
+  Then(absl::StrCat("*", std::bit_cast<uint32_t>(factor)), weight, [factor](Matrix<float>* w) {
+    for (int r = 0; r < w->rows(); ++r) {
+      for (float& value : w->Row(r)) value *= factor;
+    }
+  });
   for (float& value : weight->b) value *= factor;
   for (float& step : weight->steps) step *= factor;
 }
 
 void InterleaveOutputs(int heads, Weight* weight) {
-  const int head_dim = weight->w.rows() / heads;
-  Weight interleaved;
-  interleaved.w.Resize(weight->w.rows(), weight->w.cols());
-  interleaved.b.resize(weight->b.size());
-  interleaved.steps = weight->steps;  // of a single tensor, so they are all equal
-  for (int h = 0; h < heads; ++h) {
-    for (int i = 0; i < head_dim; ++i) {
-      const absl::Span<const float> from = weight->w.Row(head_dim * h + i);
-      std::copy(from.begin(), from.end(), interleaved.w.Row(heads * i + h).begin());
-      if (!weight->b.empty()) interleaved.b[heads * i + h] = weight->b[head_dim * h + i];
+  const int head_dim = weight->outputs / heads;
+  Then(absl::StrCat("|", heads), weight, [heads, head_dim](Matrix<float>* w) {
+    Matrix<float> interleaved(w->rows(), w->cols());
+    for (int h = 0; h < heads; ++h) {
+      for (int i = 0; i < head_dim; ++i) {
+        const absl::Span<const float> from = w->Row(head_dim * h + i);
+        std::copy(from.begin(), from.end(), interleaved.Row(heads * i + h).begin());
+      }
     }
-  }
-  *weight = std::move(interleaved);
+    *w = std::move(interleaved);
+  });
+  // The steps are those of a single tensor, so they are all equal.
+  const std::vector<float> b = weight->b;
+  for (size_t o = 0; o < b.size(); ++o) weight->b[heads * (o % head_dim) + o / head_dim] = b[o];
 }
 
 void InterleaveInputs(int heads, Weight* weight) {
-  const int head_dim = weight->w.cols() / heads;
-  std::vector<float> row(weight->w.cols());
-  for (int o = 0; o < weight->w.rows(); ++o) {
-    const absl::Span<float> w = weight->w.Row(o);
-    for (int h = 0; h < heads; ++h) {
-      for (int i = 0; i < head_dim; ++i) row[heads * i + h] = w[head_dim * h + i];
+  const int head_dim = weight->inputs / heads;
+  Then(absl::StrCat("/", heads), weight, [heads, head_dim](Matrix<float>* w) {
+    std::vector<float> row(w->cols());
+    for (int o = 0; o < w->rows(); ++o) {
+      const absl::Span<float> values = w->Row(o);
+      for (int h = 0; h < heads; ++h) {
+        for (int i = 0; i < head_dim; ++i) row[heads * i + h] = values[head_dim * h + i];
+      }
+      std::copy(row.begin(), row.end(), values.begin());
     }
-    std::copy(row.begin(), row.end(), w.begin());
-  }
+  });
 }
 
 absl::StatusOr<Linear> Linear::Create(const Weight& weight, Activation activation,
                                       Arithmetic arithmetic) {
-  return Create(weight.w.view(), weight.b, activation, arithmetic, weight.steps);
+  const PackedWeights* const packed = weight.packed;
+  const std::string name = absl::StrCat(
+      weight.recipe, " ", absl::Hex(XXH3_64bits(weight.b.data(), weight.b.size() * sizeof(float))));
+  if (packed != nullptr && packed->from != nullptr) {
+    std::optional<PackedGemm> gemm = PackedGemm::Restore(packed->from, name, weight.outputs,
+                                                         weight.inputs, activation, arithmetic);
+    if (gemm.has_value()) return Linear(*std::move(gemm));
+  }
+  ASSIGN_OR_RETURN(const Matrix<float> w, weight.w());
+  ASSIGN_OR_RETURN(Linear linear, Create(w.view(), weight.b, activation, arithmetic, weight.steps));
+  if (packed != nullptr && packed->to != nullptr) linear.gemm_.Store(name, packed->to);
+  return linear;
 }
 
 absl::StatusOr<Linear> Linear::Create(MatrixView<const float> w, absl::Span<const float> b,

@@ -3,6 +3,7 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_LINEAR_H_
 #define DRAGOMAN_ENGINE_MODEL_LINEAR_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,13 +15,23 @@
 
 namespace dragoman {
 
-// A layer's parameters as stored in the checkpoint.
+// A layer's parameters as stored in the checkpoint.  The matrix is not read before it is packed: it
+// need not be, if it has been packed before.
 struct Weight {
-  Matrix<float> w;       // [outputs, inputs]: the transpose of the paper's W
-  std::vector<float> b;  // [outputs], or empty: none
+  int outputs = 0, inputs = 0;
+  std::function<absl::StatusOr<Matrix<float>>()> w;  // [outputs, inputs]: the transpose of the
+                                                     // paper's W
+  std::vector<float> b;                              // [outputs], or empty: none
   // If the checkpoint stores it in 8 bits with one scale: for each output, the value of 1.
   std::vector<float> steps = {};
+  // What w is made of, which is its name where packed weights are kept: "fc1", or "q*0.125|8".
+  std::string recipe = {};
+  const PackedWeights* packed = nullptr;  // null: it is not kept
 };
+
+// A tensor as w, with its shape; without bias.
+absl::StatusOr<Weight> LazyWeight(const Checkpoint& checkpoint, const std::string& tensor,
+                                  int outputs, int inputs);
 
 // Reads PREFIX.weight [outputs, inputs] and, if wanted, PREFIX.bias [outputs].
 absl::StatusOr<Weight> ReadWeight(const Checkpoint& checkpoint, const std::string& prefix,

@@ -8,15 +8,16 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/weight_memory.h"
 #include "engine/families/model_directory.h"
 #include "engine/math/gemm.h"
 #include "engine/model/network_kind.h"
+#include "engine/model/packed_place.h"
 
 namespace dragoman {
 namespace {
@@ -52,26 +53,6 @@ class HeapForLoading {
 #endif
   }
 };
-
-// The files, besides the weights, that a translation may depend on: configuration and tokenizer, or
-// the archive that contains them.  The index of sharded weights is not among them, because the
-// tensors themselves are part of the version.
-std::vector<std::string> FilesBeside(const std::string& directory) {
-  static const auto& kEndings = *new std::set<std::string>{
-      ".json", ".model", ".spm", ".txt", ".vocab", ".codes", ".bpe", ".tsv", ".yml", ".yaml"};
-  std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) return {directory};
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename();
-    if (!kEndings.contains(entry.path().extension()) || absl::EndsWith(name, ".index.json")) {
-      continue;
-    }
-    files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 // Whether a tensor is a table of embeddings or the output.  Tied tables are one, which files store
 // under one of these names or under several; pytorch_model.bin and model.safetensors of the same
@@ -146,17 +127,22 @@ std::string VersionOf(const std::string& directory, const Checkpoint& checkpoint
   return digest.Text();
 }
 
+Precision KeysValuesOf(const ModelOptions& options, Precision precision) {
+  if (options.keys_values != Precision::kAuto) return options.keys_values;
+  return precision == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
+}
+
 }  // namespace
 
 absl::StatusOr<ModelProfile> ModelProfile::Read(const std::string& name,
                                                 const std::string& directory) {
   const absl::StatusOr<ModelConfig> config = ReadModelConfig(directory);
   RETURN_IF_ERROR(RelativeTo(directory, config.status()));
-  const absl::StatusOr<std::unique_ptr<const Tokenizer>> tokenizer = OpenTokenizer(directory);
-  RETURN_IF_ERROR(RelativeTo(directory, tokenizer.status()));
+  const absl::StatusOr<Languages> languages = ReadLanguages(directory);
+  RETURN_IF_ERROR(RelativeTo(directory, languages.status()));
   ModelProfile profile(name);
   profile.config = *config;
-  profile.languages = (*tokenizer)->languages();
+  profile.languages = *languages;
   profile.known = true;
   return profile;
 }
@@ -165,20 +151,27 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
                                                          const std::string& directory,
                                                          const ModelOptions& options) {
   const HeapForLoading heap;
+  WeightMemory::BeginMapping();
   std::shared_ptr<Model> model(new Model());
   model->name_ = name;
   model->arithmetic_ = {Resolve(options.precision), options.matmul};
   model->isa_ = Fingerprint(model->arithmetic_);
+  const Precision keys_values = KeysValuesOf(options, model->precision());
+  if (keys_values != KeysValuesOf({}, model->precision())) {
+    absl::StrAppend(&model->isa_, "/", NameOf(keys_values));
+  }
   RETURN_IF_ERROR(RelativeTo(directory, model->LoadFrom(directory, options)));
   return model;
 }
 
 absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
-  const Precision usual =
-      precision() == Precision::kFloat32 ? Precision::kFloat32 : Precision::kBFloat16;
-  const Precision keys_values =
-      options.keys_values == Precision::kAuto ? usual : options.keys_values;
-  if (keys_values != usual) isa_ += absl::StrCat("/", NameOf(keys_values));
+  const bool cached = !options.packed_cache.empty() && precision() == Precision::kInt8;
+  const auto place_now = [&] {  // its key is another one after any change of the files
+    return PackedPlaceOf(
+        options.packed_cache,
+        {directory, options.shortlist, absl::StrCat(isa_, "/", matmul(), "/", matmul_isa())});
+  };
+  const PackedPlace place = cached ? place_now() : PackedPlace();
   ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
   const ShortlistSource& shortlist =
       options.shortlist.file.empty() ? files.shortlist : options.shortlist;
@@ -193,13 +186,52 @@ absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& o
     ASSIGN_OR_RETURN(shortlist_, Shortlist::Load(shortlist, *tokenizer_, spec.source_vocabulary,
                                                  spec.target_vocabulary, spec.eos_id));
   }
-  version_ = VersionOf(directory, files.checkpoint, shortlist);
-  ASSIGN_OR_RETURN(network_, CreateNetwork(files.checkpoint, spec,
-                                           {.arithmetic = arithmetic_,
-                                            .keys_values = keys_values,
-                                            .selective_output = shortlist_ != nullptr}));
-  for (const auto& file : files.checkpoint.files()) RETURN_IF_ERROR(file->whole());
-  return CheckAllIsRead(files.checkpoint);
+  Checkpoint* const checkpoint = &files.checkpoint;
+  const auto unchanged = [&] { return place_now().key == place.key; };
+  if (cached && Map(place, options, checkpoint) && unchanged()) return absl::OkStatus();
+  packed_ = nullptr;
+  version_ = VersionOf(directory, *checkpoint, shortlist);
+  std::unique_ptr<PackedFileWriter> writer;
+  if (cached) {
+    if (auto created = WritePacked(place); created.ok()) writer = *std::move(created);
+  }
+  RETURN_IF_ERROR(Pack(options, writer.get(), checkpoint));
+  if (writer == nullptr || !unchanged() || !writer->Finish(version_).ok()) return absl::OkStatus();
+  RemoveStale(place.path);
+  Map(place, options, checkpoint);
+  return absl::OkStatus();
+}
+
+// Reads and packs the weights, and stores them unless `writer` is null.
+absl::Status Model::Pack(const ModelOptions& options, PackedFileWriter* writer,
+                         Checkpoint* checkpoint) {
+  ASSIGN_OR_RETURN(network_, NetworkOf(options, {.to = writer}, checkpoint));
+  for (const auto& file : checkpoint->files()) RETURN_IF_ERROR(file->whole());
+  return CheckAllIsRead(*checkpoint);
+}
+
+absl::StatusOr<std::unique_ptr<const Network>> Model::NetworkOf(const ModelOptions& options,
+                                                                const PackedWeights& packed,
+                                                                Checkpoint* checkpoint) const {
+  checkpoint->set_packed(&packed);
+  return CreateNetwork(*checkpoint, config_.spec,
+                       {.arithmetic = arithmetic_,
+                        .keys_values = KeysValuesOf(options, precision()),
+                        .selective_output = shortlist_ != nullptr});
+}
+
+// Takes the weights that were kept instead of those in memory, so that all processes share them.
+// False, and without effect, if none were.
+bool Model::Map(const PackedPlace& place, const ModelOptions& options, Checkpoint* checkpoint) {
+  std::shared_ptr<const PackedFile> file = PackedFile::Open(place.path, place.key);
+  if (file == nullptr) return false;
+  auto network = NetworkOf(options, {.from = file}, checkpoint);
+  if (!network.ok()) return false;
+  KeepPacked(place.path);
+  network_ = *std::move(network);
+  version_ = file->note();
+  packed_ = std::move(file);
+  return true;
 }
 
 std::string Model::matmul() const { return GemmMatmul(arithmetic_); }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/base/packed_file.h"
 #include "engine/formats/checkpoint.h"
 #include "engine/math/precision.h"
 #include "engine/model/network.h"
@@ -20,6 +21,8 @@
 
 namespace dragoman {
 
+struct PackedPlace;
+
 struct ModelOptions {
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
@@ -27,6 +30,9 @@ struct ModelOptions {
   // which is float32 if the matrices are in float32 and bfloat16 otherwise.
   Precision keys_values = Precision::kAuto;
   ShortlistSource shortlist;  // without a file: none
+  // Where packed weights are kept from one load to the next, and shared by processes: a directory,
+  // or kBesideModel (packed_place.h).  "": nowhere.
+  std::string packed_cache = {};
 };
 
 // What is known of a model before it is loaded.
@@ -39,7 +45,8 @@ struct ModelProfile {
   ModelProfile() = default;
   explicit ModelProfile(std::string the_name) : name(std::move(the_name)) {}
 
-  // Reads what is in a directory besides the weights.  The errors are those of Model::Load.
+  // Reads only what it needs of a directory, which is quick.  The errors are some of Model::Load's:
+  // a tokenizer that is malformed need not be noticed.
   static absl::StatusOr<ModelProfile> Read(const std::string& name, const std::string& directory);
 };
 
@@ -67,10 +74,18 @@ class Model {
   // The source of each sentence's shortlist; null if all sentences use the whole vocabulary.
   const Shortlist* shortlist() const { return shortlist_.get(); }
   const Network& network() const { return *network_; }
+  // False once the file of its packed weights was found to be cut: what was computed since is
+  // wrong.
+  bool whole() const { return packed_ == nullptr || packed_->whole(); }
 
  private:
   Model() = default;
   absl::Status LoadFrom(const std::string& directory, const ModelOptions& options);
+  absl::StatusOr<std::unique_ptr<const Network>> NetworkOf(const ModelOptions& options,
+                                                           const PackedWeights& packed,
+                                                           Checkpoint* checkpoint) const;
+  absl::Status Pack(const ModelOptions& options, PackedFileWriter* writer, Checkpoint* checkpoint);
+  bool Map(const PackedPlace& place, const ModelOptions& options, Checkpoint* checkpoint);
 
   std::string name_;
   std::string version_;
@@ -80,6 +95,7 @@ class Model {
   std::unique_ptr<const Tokenizer> tokenizer_;
   std::unique_ptr<const Shortlist> shortlist_;
   std::unique_ptr<const Network> network_;
+  std::shared_ptr<const PackedFile> packed_;  // null: the weights are in memory of its own
 };
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 #include "engine/model/model_report.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -174,11 +175,25 @@ double BytesOf(const ModelSpec& spec, double parameters, Precision precision) {
 
 constexpr double kLoadingBytes = 100e6;
 
-std::string Memory(const ModelSpec& spec, double parameters) {
+// What a tokenizer and its vocabularies take in memory for each byte of their files, at most.
+constexpr double kTokenizerFactor = 10;
+
+double TokenizerBytes(const std::string& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error)) return 0;
+  double bytes = 0;
+  for (const std::string& file : FilesBeside(directory)) {
+    const auto size = std::filesystem::file_size(file, error);
+    if (!error) bytes += static_cast<double>(size);
+  }
+  return kTokenizerFactor * bytes;
+}
+
+std::string Memory(const ModelSpec& spec, double parameters, double tokenizer) {
   std::vector<std::string> parts;
   for (const Precision precision : {Precision::kInt8, Precision::kBFloat16, Precision::kFloat32}) {
-    parts.push_back(
-        absl::StrCat(NameOf(precision), " ", Megabytes(BytesOf(spec, parameters, precision))));
+    const double bytes = BytesOf(spec, parameters, precision) + tokenizer;
+    parts.push_back(absl::StrCat(NameOf(precision), " ", Megabytes(bytes)));
   }
   return absl::StrCat(absl::StrJoin(parts, ", "),
                       " and up to 100 MB more (estimated; this process may use ",
@@ -293,8 +308,8 @@ absl::StatusOr<MemoryEstimate> EstimateMemory(const std::string& directory, Prec
   ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(directory));
   const ModelSpec& spec = config.spec;
   const double output = selective_output ? 1.0 * spec.d_model * spec.target_vocabulary : 0.0;
-  return MemoryEstimate{BytesOf(spec, CountParameters(spec), Resolve(precision)) + output,
-                        kLoadingBytes};
+  const double weights = BytesOf(spec, CountParameters(spec), Resolve(precision));
+  return MemoryEstimate{weights + output + TokenizerBytes(directory), kLoadingBytes};
 }
 
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
@@ -308,7 +323,7 @@ absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
                   {"languages", LanguageText(*files.tokenizer)},
                   {"search", SearchText(files.config.generation)},
                   {"weights", Weights(files.checkpoint)},
-                  {"memory", Memory(spec, parameters)},
+                  {"memory", Memory(spec, parameters, TokenizerBytes(directory))},
                   {"speed", Speed(spec, parameters)}};
   report.languages = files.tokenizer->languages().Tags();
   if (IsPlain(spec)) {

@@ -5,12 +5,19 @@
 #include "engine/model/output_projection.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace dragoman {
 namespace {
 
 using TokenList = absl::Span<const int32_t>;
+
+// The names of the blocks of a file.
+constexpr char kRowsName[] = "output rows";
+std::string TileName(size_t tile) { return absl::StrCat("output ", tile); }
 
 // Passes to `sink` those logits of a row's shortlist that are in the tile.
 void Pick(TokenList shortlist, int row, int first_token, absl::Span<float> logits,
@@ -62,6 +69,29 @@ absl::Status OutputProjection::Append(MatrixView<const float> embeddings,
   if (rows_.has_value()) RETURN_IF_ERROR(rows_->Set(appended_, embeddings, bias, step));
   appended_ += embeddings.rows();
   return absl::OkStatus();
+}
+
+void OutputProjection::Store(PackedFileWriter* file) const {
+  for (size_t t = 0; t < tiles_.size(); ++t) tiles_[t].Store(TileName(t), file);
+  if (rows_.has_value()) rows_->Store(kRowsName, file);
+}
+
+std::shared_ptr<OutputProjection> OutputProjection::Restore(
+    const std::shared_ptr<const PackedFile>& file, int vocabulary, int d_model,
+    Arithmetic arithmetic, bool selective) {
+  std::shared_ptr<OutputProjection> projection(new OutputProjection());
+  projection->arithmetic_ = arithmetic;
+  projection->appended_ = vocabulary;
+  for (int first = 0; first < vocabulary; first += kTile) {
+    std::optional<PackedGemm> tile = PackedGemm::Restore(file, TileName(projection->tiles_.size()),
+                                                         std::min(kTile, vocabulary - first),
+                                                         d_model, Activation::kNone, arithmetic);
+    if (!tile.has_value()) return nullptr;
+    projection->tiles_.push_back(*std::move(tile));
+  }
+  if (!selective) return projection;
+  projection->rows_ = Int8Rows::Restore(file, kRowsName, vocabulary, d_model);
+  return projection->rows_.has_value() ? projection : nullptr;
 }
 
 void OutputProjection::AddEmbedding(int32_t token, float factor, absl::Span<float> out) const {

@@ -11,6 +11,7 @@
 #define DRAGOMAN_ENGINE_MODEL_OUTPUT_PROJECTION_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -39,6 +40,13 @@ class OutputProjection {
   absl::Status Append(MatrixView<const float> embeddings, absl::Span<const float> bias,
                       float step = 0.0f);
 
+  // The same with all tokens as it was stored, with weights in the file; null if they are not in
+  // it, or if this arithmetic reads them in another layout.
+  static std::shared_ptr<OutputProjection> Restore(const std::shared_ptr<const PackedFile>& file,
+                                                   int vocabulary, int d_model,
+                                                   Arithmetic arithmetic, bool selective);
+  void Store(PackedFileWriter* file) const;
+
   // Whether AddEmbedding may be called.  REQUIRES: all tokens have been appended.
   bool readable() const { return rows_.has_value() || tiles_.front().readable(); }
   // out[i] += factor * element i of the token's embedding, as rounded by packing.  REQUIRES:
@@ -53,12 +61,13 @@ class OutputProjection {
            LogitsSink sink, Workspace* ws) const;
 
  private:
+  OutputProjection() = default;
   using TokenList = absl::Span<const int32_t>;
 
   void RunTiles(MatrixView<const float> x, int first_row, absl::Span<const TokenList> shortlists,
                 LogitsSink sink, Workspace* ws) const;
 
-  Arithmetic arithmetic_;
+  Arithmetic arithmetic_ = Precision::kFloat32;
   int appended_ = 0;               // tokens
   std::vector<PackedGemm> tiles_;  // [d_model, kTile], the last one perhaps narrower
   std::optional<Int8Rows> rows_;   // [vocabulary, d_model], if selective in int8

@@ -1,6 +1,7 @@
 #include "engine/model/token_tables.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -85,6 +86,38 @@ absl::StatusOr<std::shared_ptr<const EmbeddingTable>> ReadEmbeddings(
   return table;
 }
 
+constexpr char kTargetName[] = "target embeddings", kSourceName[] = "source embeddings";
+
+// The tables as they were stored; nothing if one of them was not.
+std::optional<TokenTables> Restore(const std::shared_ptr<const PackedFile>& file,
+                                   const ModelSpec& spec, const NetworkOptions& options) {
+  const int vocabulary = spec.target_vocabulary, d_model = spec.d_model;
+  TokenTables tables;
+  tables.output = OutputProjection::Restore(file, vocabulary, d_model, options.arithmetic,
+                                            options.selective_output);
+  if (tables.output == nullptr) return std::nullopt;
+  if (spec.tied_output && IsLargeTable(vocabulary, d_model, options)) {
+    tables.target = std::make_shared<EmbeddingTable>(tables.output, 1.0f / spec.logit_scale);
+  } else {
+    const Precision precision = TablePrecision(vocabulary, d_model, spec.tied_output, options);
+    tables.target = EmbeddingTable::Restore(file, kTargetName, vocabulary, d_model, precision);
+  }
+  tables.source = tables.target;
+  if (!spec.share_embeddings) {
+    tables.source = EmbeddingTable::Restore(
+        file, kSourceName, spec.source_vocabulary, d_model,
+        TablePrecision(spec.source_vocabulary, d_model, /*copied=*/false, options));
+  }
+  if (tables.target == nullptr || tables.source == nullptr) return std::nullopt;
+  return tables;
+}
+
+void Store(const TokenTables& tables, PackedFileWriter* file) {
+  tables.output->Store(file);
+  tables.target->Store(kTargetName, file);
+  if (tables.source != tables.target) tables.source->Store(kSourceName, file);
+}
+
 }  // namespace
 
 absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const ModelSpec& spec,
@@ -97,6 +130,10 @@ absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const 
   const std::string output_table = spec.tied_output ? table : kOutput;
   RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
   RETURN_IF_ERROR(checkpoint.CheckMatrix(output_table, vocabulary, d_model));
+  const PackedWeights* const packed = checkpoint.packed();
+  if (packed != nullptr && packed->from != nullptr) {
+    if (std::optional<TokenTables> tables = Restore(packed->from, spec, options)) return *tables;
+  }
   ASSIGN_OR_RETURN(OutputTable output, OutputTable::Create(checkpoint, spec, options));
   output.step = checkpoint.StepOf(output_table);
   std::shared_ptr<EmbeddingTable> copy;  // of a tied table
@@ -124,6 +161,7 @@ absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const 
     ASSIGN_OR_RETURN(tables.source,
                      ReadEmbeddings(checkpoint, kSource, spec.source_vocabulary, d_model, options));
   }
+  if (packed != nullptr && packed->to != nullptr) Store(tables, packed->to);
   return tables;
 }
 

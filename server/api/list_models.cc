@@ -49,7 +49,8 @@ absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModel
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
-  ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(request.name()));
+  ASSIGN_OR_RETURN(const ServedModel* const found,
+                   models->FindModel(request.name(), call->permit().Models()));
   const ServedModel now = found->Now();
   call->set_translator(now.stable);
   RETURN_IF_ERROR(call->permit().MayUse(found->name));

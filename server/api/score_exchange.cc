@@ -33,8 +33,9 @@ template <typename Request>
 absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry& models,
                                                             const Request& request,
                                                             const Permit& permit) {
-  ASSIGN_OR_RETURN(const Route route, models.FindRoute(request.model(), request.source_language(),
-                                                       request.target_language()));
+  ASSIGN_OR_RETURN(const Route route,
+                   models.FindRoute(request.model(), request.source_language(),
+                                    request.target_language(), std::nullopt, permit.Models()));
   if (route.translators().size() != 1) {
     return InvalidField("model", "is not named, and no single model serves the languages");
   }

@@ -42,7 +42,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
 absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   const auto find = [&](const std::string& source) {
     return parts_->models->FindRoute(request.model(), source, request.target_language(),
-                                     KeyOf(request));
+                                     KeyOf(request), permit_.Models());
   };
   if (!IsAuto(request.source_language()) || request.contents().empty()) {
     ASSIGN_OR_RETURN(route_, find(request.source_language()));
@@ -69,7 +69,8 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   }
   if (route_.has_value()) return absl::OkStatus();
   // Everything is in the target language already, but metrics and log still need a model.
-  ASSIGN_OR_RETURN(route_, parts_->models->FindRoute(request.model(), "", ""));
+  ASSIGN_OR_RETURN(
+      route_, parts_->models->FindRoute(request.model(), "", "", std::nullopt, permit_.Models()));
   return absl::OkStatus();
 }
 

@@ -13,6 +13,7 @@
 #define DRAGOMAN_SERVER_AUTH_PERMIT_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -61,6 +62,10 @@ class Permit {
   absl::Status MayCall(std::string_view method) const;
   // Of "en-de@canary" the part before the @ counts.
   absl::Status MayUse(std::string_view model) const;
+  // The same as a yes or no, for as long as needed: errors and lists name no other models.
+  std::function<bool(const std::string& model)> Models() const {
+    return [permit = *this](const std::string& model) { return permit.MayUse(model).ok(); };
+  }
   // With a beam, or so many hypotheses or candidates.
   absl::Status MayAskForBeam(int beam) const;
   absl::Status MayBeInteractive() const;

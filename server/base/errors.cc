@@ -91,7 +91,8 @@ absl::Status Clipped(const absl::Status& status) {
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
   const std::string shown = Clip(name, 128);  // no model has a longer name
   absl::Status status =
-      absl::NotFoundError("model: no model is named \"" + shown + "\"; there is " + served);
+      absl::NotFoundError("model: no model is named \"" + shown + "\"; there is " +
+                          (served.empty() ? "none that you may use" : served));
   status.SetPayload(kModelPayload, absl::Cord(shown));
   return status;
 }

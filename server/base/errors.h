@@ -21,7 +21,8 @@
 
 namespace dragoman {
 
-// NOT_FOUND for a model, with its name and the names of those that are served ("en-de, en-fr").
+// NOT_FOUND for a model, with its name and the names of those that are served and that the caller
+// may use ("en-de, en-fr").
 absl::Status ModelNotFound(const std::string& name, const std::string& served);
 
 // NOT_FOUND for a glossary: there is none with that id, or the caller must not know of it.

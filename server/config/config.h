@@ -100,6 +100,7 @@ struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
   std::vector<Canary> canaries;     // at most one per model
   size_t model_memory = 0;          // 0: all models are loaded at the start and stay
+  std::string packed_cache;         // a directory, or "beside"; "": none
   std::vector<std::string> pinned;  // models that are found and stay in model_memory
   std::string default_model;        // the name of one of them
   std::string pivot;                // a language; "": no translation goes through a third language

@@ -119,7 +119,7 @@ CLI::Option* AddFlag(CLI::App* app, const Setting& setting, Flags* flags) {
   using google::protobuf::Reflection;
   if (setting.kind == SettingKind::kList) return AddListFlag(app, setting, flags);
   if (setting.kind == SettingKind::kSwitch) {
-    return AddTyped<bool>(app, setting, flags, &Reflection::SetBool);
+    return AddTyped<bool>(app, setting, flags, &Reflection::SetBool)->expected(0, 1);  // --small
   }
   if (setting.kind == SettingKind::kNumber) {
     return setting.Field()->cpp_type() == FieldDescriptor::CPPTYPE_INT64

@@ -1,6 +1,7 @@
 #include "server/config/resolve_models.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <utility>
@@ -77,8 +78,21 @@ absl::Status ResolveSources(const v1::ServerConfig& config, ServerOptions* optio
   return absl::OkStatus();
 }
 
+// Of the user that runs the server; "" if there is none.
+std::string CacheOfUser() {
+  const char* const cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && cache[0] == '/') return absl::StrCat(cache, "/dragoman");
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && home[0] == '/' ? absl::StrCat(home, "/.cache/dragoman") : "";
+}
+
 absl::Status ResolveMemory(const v1::ServerConfig& config, ServerOptions* options) {
   options->model_memory = static_cast<size_t>(config.model_memory());
+  options->packed_cache = config.packed_cache();
+  if (!config.has_packed_cache() && config.model_memory() > 0) {
+    options->packed_cache = CacheOfUser();
+  }
+  if (options->packed_cache == "none") options->packed_cache.clear();
   options->pinned = {config.pinned_models().begin(), config.pinned_models().end()};
   for (const std::string& name : options->pinned) {
     const bool served = std::any_of(options->models.begin(), options->models.end(),

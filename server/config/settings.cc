@@ -40,6 +40,10 @@ constexpr Setting kSettings[] = {
     {"pinned_models", kList, kOnReload, "NAME", "",
      "A model of --models that is loaded at the start and stays in --model-memory", 0, 0, nullptr,
      "pin"},
+    {"packed_cache", kText, kAtStart, "DIR", "",
+     "Where packed int8 weights are kept from one load to the next, and shared by processes: a "
+     "directory, beside (in .dragoman in that of each model), or none",
+     0, 0, "with --model-memory dragoman in $XDG_CACHE_HOME or ~/.cache; else none"},
     {"default_model", kText, kOnReload, "NAME", "", "Translates requests that name no model", 0, 0,
      "the first --model"},
     {"pivot", kText, kOnReload, "LANGUAGE", "",
@@ -83,6 +87,8 @@ constexpr Setting kSettings[] = {
      "Whether gRPC's channelz tells everybody who can call about connections and calls, and "
      "reflection about the methods even with --auth-tokens"},
 
+    {"small", kSwitch, kAtStart, "{true,false}", "false",
+     "For machines with little memory: one worker, and small defaults of other settings"},
     {"precision", kText, kAtStart, "{auto,float32,bfloat16,int8}", "auto",
      "auto (int8), float32, bfloat16 or int8"},
     {"matmul", kText, kAtStart, "{auto,onednn,native}", "auto",
@@ -192,6 +198,25 @@ constexpr Setting kSettings[] = {
      "An origin whose pages may call the HTTP API from a browser, or *; repeat it for several", 0,
      0, nullptr, "cors-origin"},
 };
+
+// The defaults with --small.
+constexpr std::pair<const char*, const char*> kSmall[] = {{"workers", "1"},
+                                                          {"kv-cache-bytes", "32MiB"},
+                                                          {"max-batch-rows", "32"},
+                                                          {"http-threads", "1"},
+                                                          {"max-waiting-requests", "64"},
+                                                          {"max-waiting-tokens", "8192"},
+                                                          {"max-documents", "1"},
+                                                          {"max-document-bytes", "4MiB"},
+                                                          {"max-connections", "256"},
+                                                          {"max-http-connections", "64"}};
+
+const Setting& SettingOf(const std::string& flag) {
+  const auto found = std::find_if(std::begin(kSettings), std::end(kSettings),
+                                  [&](const Setting& setting) { return setting.Flag() == flag; });
+  DRAGOMAN_CHECK(found != std::end(kSettings));
+  return *found;
+}
 
 absl::Status Wrong(const Setting& setting, const std::string& value, const char* what) {
   return absl::InvalidArgumentError(
@@ -307,6 +332,11 @@ absl::Status CheckRanges(const v1::ServerConfig& config) {
 }
 
 v1::ServerConfig WithDefaults(v1::ServerConfig config) {
+  for (const auto& [flag, value] : kSmall) {
+    const Setting& setting = SettingOf(flag);
+    if (!config.small() || config.GetReflection()->HasField(config, setting.Field())) continue;
+    DRAGOMAN_CHECK(SetValue(setting, value, &config).ok());
+  }
   for (const Setting& setting : kSettings) {
     if (*setting.value == '\0' || config.GetReflection()->HasField(config, setting.Field())) {
       continue;

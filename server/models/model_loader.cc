@@ -144,7 +144,8 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source,
                   {.precision = options_.precision,
                    .matmul = options_.matmul,
                    .keys_values = options_.keys_values,
-                   .shortlist = source.shortlist});
+                   .shortlist = source.shortlist,
+                   .packed_cache = options_.packed_cache});
   absl::Status status = model.status();
   if (status.ok()) status = CheckServable(*model, source.directory);
   absl::StatusOr<std::vector<Golden>> goldens = ReadGoldens(source.directory);

@@ -39,8 +39,9 @@ class ModelRegistry {
   }
   absl::StatusOr<Route> FindRoute(const std::string& name, const std::string& source,
                                   const std::string& target,
-                                  std::optional<VersionKey> key = std::nullopt) const {
-    return Models()->FindRoute(name, source, target, key);
+                                  std::optional<VersionKey> key = std::nullopt,
+                                  const MayKnow& may_know = nullptr) const {
+    return Models()->FindRoute(name, source, target, key, may_know);
   }
 
   const Limits& limits() const { return limits_; }

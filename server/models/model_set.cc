@@ -35,6 +35,8 @@ ModelName ParseModelName(const std::string& name) {
   return {name.substr(0, at), name.substr(at + 1)};
 }
 
+std::string CanaryName(const std::string& model) { return absl::StrCat(model, "@", kCanary); }
+
 std::string WithoutLabels(const std::string& route) {
   return absl::StrJoin(absl::StrSplit(route, '+'), "+", [](std::string* out, const auto& name) {
     out->append(ParseModelName(std::string(name)).model);
@@ -87,15 +89,15 @@ ModelSet::ModelSet(std::vector<ServedModel> models, const std::string& default_m
   }
 }
 
-absl::StatusOr<const ServedModel*> ModelSet::FindModel(const std::string& name) const {
+absl::StatusOr<const ServedModel*> ModelSet::FindModel(const std::string& name,
+                                                       const MayKnow& may_know) const {
   if (name.empty() && default_ != nullptr) return default_;
+  std::vector<std::string> known;
   for (const ServedModel& model : models_) {
     if (model.name == name) return &model;
+    if (may_know == nullptr || may_know(model.name)) known.push_back(model.name);
   }
-  return ModelNotFound(name,
-                       absl::StrJoin(models_, ", ", [](std::string* out, const ServedModel& model) {
-                         out->append(model.name);
-                       }));
+  return ModelNotFound(name, absl::StrJoin(known, ", "));
 }
 
 ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& label,
@@ -105,7 +107,7 @@ ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& l
         "model", absl::StrCat("has the label \"", label, "\", want ", kStable, " or ", kCanary));
   }
   if (label == kCanary && model.canary == nullptr) {
-    return ModelNotFound(absl::StrCat(model.name, "@", kCanary), model.name);
+    return ModelNotFound(CanaryName(model.name), model.name);
   }
   const bool drawn = label.empty() && model.canary != nullptr && key.has_value() &&
                      IsAmong(model.canary_percent, model.name, *key);
@@ -117,10 +119,11 @@ ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& l
   return model.stable;
 }
 
-absl::StatusOr<std::shared_ptr<const Translator>> ModelSet::Find(
-    const std::string& name, std::optional<VersionKey> key) const {
+absl::StatusOr<std::shared_ptr<const Translator>> ModelSet::Find(const std::string& name,
+                                                                 std::optional<VersionKey> key,
+                                                                 const MayKnow& may_know) const {
   const ModelName parsed = ParseModelName(name);
-  ASSIGN_OR_RETURN(const ServedModel* const model, FindModel(parsed.model));
+  ASSIGN_OR_RETURN(const ServedModel* const model, FindModel(parsed.model, may_know));
   return Choose(*model, parsed.label, key);
 }
 
@@ -140,12 +143,12 @@ const ServedModel* ModelSet::Nearest(const std::string& source, const std::strin
 }
 
 absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::string& source,
-                                          const std::string& target,
-                                          std::optional<VersionKey> key) const {
+                                          const std::string& target, std::optional<VersionKey> key,
+                                          const MayKnow& may_know) const {
   const ModelName parsed = ParseModelName(name);
   const bool languages = !source.empty() || !target.empty();
   const auto direct = [&]() -> absl::StatusOr<Route> {
-    ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator, Find(name, key));
+    ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator, Find(name, key, may_know));
     return Route(std::move(translator));
   };
   if (!parsed.model.empty() || !languages) return direct();
@@ -164,7 +167,7 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
     }
   }
   if (models_.size() == 1) return direct();  // which says what it lacks, or accepts any languages
-  return NoSuchPair(source, target);
+  return NoSuchPair(source, target, may_know);
 }
 
 std::vector<std::string> ModelSet::SourceTags() const {
@@ -180,18 +183,22 @@ std::vector<std::string> ModelSet::SourceTags() const {
 
 // Names what is missing, and the pairs that there are: those with one of the two languages first,
 // and not all of them where there are thousands.
-absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& target) const {
+absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& target,
+                                  const MayKnow& may_know) const {
   constexpr size_t kMostPairs = 24;
   std::vector<LanguagePair> pairs;
   std::set<std::pair<std::string, std::string>> seen;
+  bool reads = false, writes = false;  // the source, the target
   for (const ServedModel& model : models_) {
-    if (!model.serves()) continue;
+    if (!model.serves() || (may_know != nullptr && !may_know(model.name))) continue;
+    reads = reads || model.languages().Nearness(source, "") > 0;
+    writes = writes || model.languages().Nearness("", target) > 0;
     for (const LanguagePair& pair : model.languages().Tags()) {
       if (seen.emplace(pair.source, pair.target).second) pairs.push_back(pair);
     }
   }
-  const bool no_source = !source.empty() && Nearest(source, "") == nullptr;
-  const bool no_target = !target.empty() && Nearest("", target) == nullptr;
+  const bool no_source = !source.empty() && !reads;
+  const bool no_target = !target.empty() && !writes;
   std::string what = absl::StrCat("\"", source, "\" to \"", target, "\"");
   if (no_source) what = absl::StrCat("from \"", source, "\"");
   if (no_target && !no_source) what = absl::StrCat("into \"", target, "\"");
@@ -208,7 +215,8 @@ absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& 
   return InvalidField(
       no_source ? "source_language" : "target_language",
       absl::StrCat(
-          "no model translates ", what, "; there are ", list,
+          "no model translates ", what, "; there are ",
+          list.empty() ? "none that you may use" : list,
           pairs.size() > shown ? absl::StrCat(" and ", pairs.size() - shown, " more") : ""));
 }
 

@@ -10,6 +10,7 @@
 #define DRAGOMAN_SERVER_MODELS_MODEL_SET_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,6 +60,7 @@ struct ModelName {
   std::string label;
 };
 ModelName ParseModelName(const std::string& name);
+std::string CanaryName(const std::string& model);  // "en-de@canary"
 
 // The parts of a route's name before and after the @s: of "de-en@canary+en-fr" they are
 // "de-en+en-fr" and "canary+stable".
@@ -70,6 +72,9 @@ std::string LabelsOf(const std::string& route);
 using VersionKey = uint64_t;
 VersionKey KeyOf(const std::vector<std::string>& texts);
 
+// Whether a caller may know of a model, by its name: errors list no others.  Null: it may of all.
+using MayKnow = std::function<bool(const std::string& model)>;
+
 class ModelSet {
  public:
   // The default model is the first one if there is none with that name.
@@ -79,18 +84,21 @@ class ModelSet {
   // lists the existing ones; UNAVAILABLE: it is configured, but has not been loaded yet.  Without a
   // key: the stable version, unless `name` has a label.
   absl::StatusOr<std::shared_ptr<const Translator>> Find(
-      const std::string& name, std::optional<VersionKey> key = std::nullopt) const;
+      const std::string& name, std::optional<VersionKey> key = std::nullopt,
+      const MayKnow& may_know = nullptr) const;
 
   // How a request is translated: by the model that it names; otherwise by the one that serves its
   // languages best, with the default one preferred; otherwise through the pivot language, if there
   // is one.  INVALID_ARGUMENT with the field (status.h) lists the pairs that are served.
   absl::StatusOr<Route> FindRoute(const std::string& name, const std::string& source,
                                   const std::string& target,
-                                  std::optional<VersionKey> key = std::nullopt) const;
+                                  std::optional<VersionKey> key = std::nullopt,
+                                  const MayKnow& may_know = nullptr) const;
 
   // The model with that name, which has no label, whether or not it has been loaded; the default
   // one if `name` is empty.  NOT_FOUND.
-  absl::StatusOr<const ServedModel*> FindModel(const std::string& name) const;
+  absl::StatusOr<const ServedModel*> FindModel(const std::string& name,
+                                               const MayKnow& may_know = nullptr) const;
 
   // The languages that the models read, as tags, each once.
   std::vector<std::string> SourceTags() const;
@@ -108,7 +116,8 @@ class ModelSet {
                 std::optional<VersionKey> key) const;
   // Null if none serves the pair.
   const ServedModel* Nearest(const std::string& source, const std::string& target) const;
-  absl::Status NoSuchPair(const std::string& source, const std::string& target) const;
+  absl::Status NoSuchPair(const std::string& source, const std::string& target,
+                          const MayKnow& may_know) const;
 
   const std::vector<ServedModel> models_;  // in the order of the options
   const ServedModel* default_ = nullptr;

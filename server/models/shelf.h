@@ -4,8 +4,7 @@
 //   asked for, not in memory   the request waits within its deadline; all that wait for one model
 //                              share one load, and one model is loaded at a time
 //   no room                    the models that were asked for least recently leave, except for
-//   those
-//                              that are pinned or at work
+//                              those that are pinned or at work
 //   cannot be loaded           refused by name, until a request comes after a pause, which doubles
 //
 // So of 200 models on a shelf for 20, the 20 that are in use are in memory.

@@ -4,6 +4,7 @@ import concurrent.futures as futures
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import tempfile
@@ -20,10 +21,10 @@ RANDOM = os.path.join(SOURCE_DIR, "tests/golden/models/marian-rand")  # the same
 LANGUAGES = ("de", "fr", "es", "it", "nl", "sv")
 NAMES = sorted([f"en-{other}" for other in LANGUAGES] + [f"{other}-en" for other in LANGUAGES])
 TEXTS = ("The cat is old.", "A small house.", "The teacher asks a question.")
-MEMORY = "4MiB"  # for three of them
+MEMORY = "20MiB"  # for three of them
 
 
-class ManyModelsTest(unittest.TestCase):
+class Models(unittest.TestCase):
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
@@ -63,6 +64,9 @@ class ManyModelsTest(unittest.TestCase):
         with grpc.insecure_channel(self.admin_address) as channel:
             stub = admin_pb2_grpc.AdminServiceStub(channel)
             getattr(stub, method)(getattr(admin_pb2, method + "Request")(name=name), timeout=60)
+
+
+class ManyModelsTest(Models):
 
     def test_all_are_served_and_all_bytes_are_those_of_a_server_with_all_in_memory(self):
         small = self.serve("--model-memory", MEMORY)
@@ -174,6 +178,80 @@ class ManyModelsTest(unittest.TestCase):
         with self.assertRaises(grpc.RpcError) as refused:
             self.translate(server, "en-es")
         self.assertEqual(refused.exception.code(), grpc.StatusCode.NOT_FOUND)
+
+
+class PackedCacheTest(Models):
+    """The same models in int8, with their packed weights in files."""
+
+    def setUp(self):
+        super().setUp()
+        self.cache = os.path.join(os.path.dirname(self.root), "cache")
+
+    def serve(self, *arguments, cache=None):
+        server = Server("--models", self.root, "--workers", "2", "--packed-cache", cache or self.cache, *arguments)
+        self.addCleanup(server.stop)
+        return server
+
+    def packed(self):
+        return sorted(os.path.join(self.cache, name) for name in os.listdir(self.cache))
+
+    def text_of(self, server, name):
+        return self.translate(server, name, TEXTS[1]).translations[0].hypotheses[0].text
+
+    def mapped(self, server):
+        """Of each file of packed weights that the process maps: its kilobytes in memory, and those shared."""
+        with open(f"/proc/{server.process.pid}/smaps", encoding="utf-8") as file:
+            maps = re.split(r"\n(?=[0-9a-f]+-)", file.read())
+
+        def kilobytes(text, *fields):
+            return sum(int(re.search(rf"^{field}:\s+(\d+) kB", text, re.M).group(1)) for field in fields)
+        # Pages that have not been written to the disk yet are dirty.
+        return [(kilobytes(text, "Rss"), kilobytes(text, "Shared_Clean", "Shared_Dirty"))
+                for text in maps if ".packed" in text.splitlines()[0]]
+
+    def test_the_bytes_are_the_same_from_the_file_and_without_it(self):
+        without = self.serve("--model-memory", MEMORY, cache="none")
+        texts = [self.text_of(without, name) for name in NAMES]
+        self.assertFalse(os.path.exists(self.cache))
+        for _ in range(2):  # packed the first time, mapped the second time
+            server = self.serve("--model-memory", MEMORY)
+            self.assertEqual([self.text_of(server, name) for name in NAMES], texts)
+            self.assertEqual(len(self.packed()), len(NAMES))
+            server.stop()
+        for path in self.packed():
+            os.truncate(path, os.path.getsize(path) - 1)
+        server = self.serve("--model-memory", MEMORY)
+        self.assertEqual([self.text_of(server, name) for name in NAMES], texts)
+
+    def test_two_processes_share_the_pages(self):
+        servers = [self.serve("--model-memory", MEMORY) for _ in range(2)]
+        for server in servers:
+            self.text_of(server, "en-de")
+        for server in servers:
+            mapped = self.mapped(server)
+            self.assertEqual(len(mapped), 1)
+            self.assertGreater(mapped[0][0], 100)
+            self.assertEqual(mapped[0][1], mapped[0][0])
+
+    def test_weights_that_are_cut_while_in_use_translate_nothing(self):
+        server = self.serve("--model-memory", MEMORY)
+        text = self.text_of(server, "en-de")
+        os.truncate(self.packed()[0], 0)
+        with self.assertRaises(grpc.RpcError) as refused:
+            self.text_of(server, "en-de")
+        self.assertEqual(refused.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        self.assertIn("the packed weights of model en-de were cut", refused.exception.details())
+        self.assertEqual(self.text_of(server, "en-de"), text)  # packed again
+
+    def test_beside_means_in_the_directory_of_each_model(self):
+        server = self.serve("--model-memory", MEMORY, cache="beside")
+        self.text_of(server, "en-de")
+        self.assertEqual(len(os.listdir(self.path("en-de", ".dragoman"))), 1)
+        self.add("en-pt", TRAINED)
+        server.process.send_signal(signal.SIGHUP)
+        await_true(lambda: "en-pt" in [model.name for model in server.models.ListModels(
+            pb.ListModelsRequest(), timeout=60).models], "en-pt is served")
+        self.assertEqual(self.in_memory(server), ["en-de"])  # its file there was no change of the model
 
 
 if __name__ == "__main__":

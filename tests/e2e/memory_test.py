@@ -1,10 +1,11 @@
 """What memory the server keeps: nothing of a burst, and no new page under a steady load."""
 
+import concurrent.futures as futures
 import itertools
 import re
 import unittest
 
-from harness import FLOAT32, Server, await_true, pb
+from harness import BUILT_IN, FLOAT32, Server, await_true, instrumented, pb
 
 TEXT = ("The old man went to the station, bought a newspaper and waited for the train, which was "
         "late again because of the snow that had fallen in the night, as it had every winter.")
@@ -30,6 +31,22 @@ class MemoryTest(unittest.TestCase):
     def page_faults(self):
         fields = self.of_process("stat").rsplit(")", 1)[1].split()  # from the state on: field 3
         return int(fields[7]) + int(fields[9])  # minor and major ones
+
+    @unittest.skipIf(instrumented(), "a sanitizer has memory of its own")
+    def test_the_small_profile_stays_below_120_megabytes(self):
+        self.server = Server("--model", f"en-de-fr-es={BUILT_IN}", "--small")
+        self.addCleanup(lambda: self.assertEqual(self.server.stop(), 0))
+        self.addCleanup(self.server.channel.close)
+
+        def call(number):
+            texts = [f"{number} {part} {TEXT}" for part in range(8)]
+            request = pb.TranslateRequest(contents=texts, source_language="en", options=USUAL,
+                                          target_language=("de", "fr", "es")[number % 3])
+            self.server.translation.Translate(request, timeout=300)
+
+        with futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(call, range(32)))
+        self.assertLess(self.resident_megabytes("VmHWM"), 120)
 
     def test_returns_what_a_burst_took(self):
         self.start()

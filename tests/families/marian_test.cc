@@ -300,5 +300,46 @@ TEST_F(Marian, AMalformedFileIsRefusedByName) {
   }
 }
 
+// The codes are pieces of vocab.json, which is parsed only if it may have some.
+TEST_F(Marian, LanguagesAreReadWithoutTheTokenizer) {
+  Write("config.json", GoodConfig().dump());
+  Write("tokenizer_config.json", R"({"source_lang": "eng", "target_lang": "deu+fra"})");
+  const auto targets = [&](const std::string& vocabulary) {
+    Write("vocab.json", vocabulary);
+    const absl::StatusOr<Languages> languages = ReadLanguages(directory_.string());
+    EXPECT_TRUE(languages.ok()) << vocabulary << ": " << languages.status();
+    return languages.ok() ? languages->targets() : std::vector<std::string>();
+  };
+  const auto with = [](const std::string& piece) {
+    return R"({"</s>": 0, "<unk>": 1, "<pad>": 2, )" + piece + ": 3}";
+  };
+  EXPECT_THAT(targets(with(R"(">>deu<<")")), ElementsAre("deu"));
+  EXPECT_THAT(targets(with(R"("\u003E>deu<<")")), ElementsAre("deu"));
+  EXPECT_THAT(targets(with(R"(">>a\"<<")")), ElementsAre("a\""));
+  for (const char* none :
+       {R"(">>")", R"(">><<")", R"("▁>>deu<<")", R"("<<>>")", R"("\"\">>a<<b")"}) {
+    EXPECT_THAT(targets(with(none)), ElementsAre("deu+fra")) << none;
+  }
+  Write("vocab.json", "no JSON");  // which nobody reads
+  EXPECT_TRUE(ReadLanguages(directory_.string()).ok());
+  fs::remove(directory_ / "vocab.json");
+  EXPECT_FALSE(ReadLanguages(directory_.string()).ok());
+}
+
+TEST(Languages, AreTheSameWithoutTheTokenizer) {
+  for (const char* name :
+       {"models/en-de", "models/marian-trained", "models/m2m100-trained", "models/t5v11-trained",
+        "models/mbart50-trained", "marian/models/student-ssru", "marian/models/tr-gelu-yml"}) {
+    const std::string directory = std::string("tests/golden/") + name;
+    const auto tokenizer = OpenTokenizer(directory);
+    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+    const absl::StatusOr<Languages> languages = ReadLanguages(directory);
+    ASSERT_TRUE(languages.ok()) << languages.status();
+    EXPECT_EQ(languages->Tags(), (*tokenizer)->languages().Tags()) << name;
+    EXPECT_EQ(languages->sources(), (*tokenizer)->languages().sources()) << name;
+    EXPECT_EQ(languages->targets(), (*tokenizer)->languages().targets()) << name;
+  }
+}
+
 }  // namespace
 }  // namespace dragoman

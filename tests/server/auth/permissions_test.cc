@@ -112,6 +112,7 @@ class PermissionsTest : public testing::Test {
     std::filesystem::create_directory(options.glossaries);
     std::ofstream(options.glossaries + "/everybodys.tsv") << "house\tHaus\n";
     options.models.push_back({"second", kModelDirectory});
+    options.models.push_back({"third", "tests/golden/models/m2m100-trained"});
     options.auth.tokens = path;
     server_ = new TestServer(options);
     std::filesystem::remove(path);
@@ -370,6 +371,72 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
     }
   }
   EXPECT_EQ(cells, 21 * (15 + 14));
+}
+
+// What is asked for does not exist; the error lists what does, as far as the caller may use it.
+TEST_F(PermissionsTest, ErrorsListOnlyModelsThatTheCallerMayUse) {
+  v1::TranslateRequest unknown = ToTranslate(), pair = ToTranslate();
+  unknown.set_model("gone");
+  pair.clear_model();
+  pair.set_source_language("en");
+  pair.set_target_language("tlh");
+  v1::ScoreRequest score = ToScore();
+  score.set_model("gone");
+  v1::TokenizeRequest tokenize = ToTokenize();
+  tokenize.set_model("gone");
+  const auto over_grpc = [&](const std::string& principal, const auto& call) {
+    grpc::ClientContext context;
+    Show(&context, principal);
+    const grpc::Status status = call(&context);
+    EXPECT_FALSE(status.ok());
+    return status.error_message();
+  };
+  v1::TranslationService::Stub& stub = server_->translation();
+  const auto errors_of = [&](const std::string& principal) {
+    v1::TranslateResponse translated;
+    v1::ScoreResponse scored;
+    v1::TokenizeResponse tokens;
+    v1::Model model;
+    v1::GetModelRequest named;
+    named.set_name("gone");
+    const auto all = [&](grpc::ClientContext* context) {
+      return server_->models().GetModel(context, named, &model);
+    };
+    const auto translate = [&](grpc::ClientContext* context) {
+      return stub.Translate(context, unknown, &translated);
+    };
+    const auto translate_pair = [&](grpc::ClientContext* context) {
+      return stub.Translate(context, pair, &translated);
+    };
+    const auto rate = [&](grpc::ClientContext* context) {
+      return stub.Score(context, score, &scored);
+    };
+    const auto cut = [&](grpc::ClientContext* context) {
+      return stub.Tokenize(context, tokenize, &tokens);
+    };
+    return std::vector<std::string>{over_grpc(principal, all),
+                                    over_grpc(principal, translate),
+                                    over_grpc(principal, rate),
+                                    over_grpc(principal, cut),
+                                    Get("/v1/models/gone", principal).body,
+                                    Post("/v1/translate", JsonOf(unknown), principal).body,
+                                    Post("/v1/score", JsonOf(score), principal).body,
+                                    Post("/v1/tokenize", JsonOf(tokenize), principal).body,
+                                    over_grpc(principal, translate_pair),
+                                    Post("/v1/translate", JsonOf(pair), principal).body};
+  };
+  const std::vector<std::string> free = errors_of("free"), elsewhere = errors_of("elsewhere");
+  for (size_t i = 0; i < free.size() - 2; ++i) {
+    EXPECT_THAT(free[i], HasSubstr("there is en-de, second, third"));
+    EXPECT_THAT(elsewhere[i], HasSubstr("there is second"));
+    EXPECT_THAT(elsewhere[i], Not(HasSubstr("en-de")));
+    EXPECT_THAT(elsewhere[i], Not(HasSubstr("third")));
+  }
+  for (size_t i = free.size() - 2; i < free.size(); ++i) {
+    EXPECT_THAT(free[i], HasSubstr("there are en-de, en-"));  // and those of the third
+    EXPECT_THAT(elsewhere[i], HasSubstr("there are en-de"));
+    EXPECT_THAT(elsewhere[i], Not(HasSubstr("there are en-de,")));
+  }
 }
 
 TEST_F(PermissionsTest, OtherApisRefuseWithTheirOwnErrors) {

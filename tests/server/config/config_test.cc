@@ -95,6 +95,36 @@ TEST(Config, EveryFieldIsASettingWhoseFlagHasItsNameUnlessItsCommentGivesAnother
   EXPECT_EQ(static_cast<int>(fields.size()), v1::ServerConfig::descriptor()->field_count());
 }
 
+TEST(Config, SmallDefaultsGiveWayToWhatIsGiven) {
+  v1::ServerConfig config;
+  config.add_models()->set_name("a");
+  config.mutable_models(0)->set_directory("/a");
+  config.set_small(true);
+  config.set_http_threads(3);
+  const auto resolved = Resolve(config);
+  ASSERT_TRUE(resolved.ok()) << resolved.status();
+  EXPECT_EQ(resolved->pool.workers, 1);
+  EXPECT_EQ(resolved->pool.kv_capacity_bytes, size_t{32} << 20);
+  EXPECT_EQ(resolved->http.threads, 3);
+  config.clear_small();
+  EXPECT_EQ(Resolve(config)->pool.workers, 0);
+}
+
+TEST(Config, PackedWeightsAreKeptForModelsThatComeAndGo) {
+  v1::ServerConfig config;
+  config.add_models()->set_name("a");
+  config.mutable_models(0)->set_directory("/a");
+  setenv("XDG_CACHE_HOME", "/caches", 1);
+  EXPECT_EQ(Resolve(config)->packed_cache, "");
+  config.set_model_memory(1 << 30);
+  EXPECT_EQ(Resolve(config)->packed_cache, "/caches/dragoman");
+  config.set_packed_cache("none");
+  EXPECT_EQ(Resolve(config)->packed_cache, "");
+  config.set_packed_cache("beside");
+  EXPECT_EQ(Resolve(config)->packed_cache, "beside");
+  unsetenv("XDG_CACHE_HOME");
+}
+
 // Where a ServerOptions is made without a configuration, as in tests, it has the same defaults.
 TEST(Config, TheDefaultsOfTheTableAreThoseOfTheOptions) {
   v1::ServerConfig config;

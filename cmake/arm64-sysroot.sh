@@ -29,10 +29,19 @@ mkdir -p "$(dirname "$sysroot")"
 packages=(libgomp1 libstdc++6 $(awk '($1 == "build" || $1 == "test") && $2 ~ /-dev$/ { print $2 }' \
   "$source/cmake/debian-packages.txt"))
 
+# What a program depends on by using a library, as the packages say: name, version, package.
+shlibs='for deb in "$1"/var/cache/apt/archives/*.deb; do
+  dpkg-deb --info "$deb" shlibs 2>/dev/null || true
+done | grep -v "^#" | sort -u >"$1/shlibs"'
+
 # Complete or not there at all.
 part=$sysroot.part
 rm -rf "$part"
-mmdebstrap --variant=extract --architectures=arm64 --skip=download/empty \
+mmdebstrap --variant=extract --architectures=arm64 --skip=download/empty --extract-hook="$shlibs" \
   --include="$(IFS=,; echo "${packages[*]}")" "$release" "$part" "$mirror"
+# Links like /lib/aarch64-linux-gnu/libz.so.1 would point out of the tree, and a static library take their place.
+find "$part/usr/lib" -lname '/*' | while read -r link; do
+  ln --symbolic --force --relative "$part$(readlink "$link")" "$link"
+done
 mv "$part" "$sysroot"
 echo "$sysroot: ${#packages[@]} packages and what they depend on, $(du -sh "$sysroot" | cut -f 1)"

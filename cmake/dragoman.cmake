@@ -76,31 +76,41 @@ if(CMAKE_CROSSCOMPILING)
   add_custom_target(emulated_programs)
 endif()
 
-# dragoman_emulate(name COMMAND command ... WORKING_DIRECTORY directory [ENVIRONMENT variable=value ...]): a CTest
-# for each CPU of the preset arm64.
+# dragoman_emulate(name [CPUS cpu ...] [LABELS label ...] COMMAND command ... WORKING_DIRECTORY directory
+# [ENVIRONMENT variable=value ...]): a CTest for each of these CPUs, which are those of the preset arm64 unless given.
 function(dragoman_emulate name)
-  cmake_parse_arguments(arg "" "WORKING_DIRECTORY" "COMMAND;ENVIRONMENT" ${ARGN})
-  foreach(cpu ${DRAGOMAN_EMULATED_CPUS})
+  cmake_parse_arguments(arg "" "WORKING_DIRECTORY" "CPUS;LABELS;COMMAND;ENVIRONMENT" ${ARGN})
+  if(NOT arg_CPUS)
+    set(arg_CPUS ${DRAGOMAN_EMULATED_CPUS})
+    set(arg_LABELS arm64)
+  endif()
+  foreach(cpu ${arg_CPUS})
     add_test(NAME ${name}.${cpu} COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${arg_WORKING_DIRECTORY})
-    set_tests_properties(${name}.${cpu} PROPERTIES TIMEOUT 1800 LABELS arm64
+    set_tests_properties(${name}.${cpu} PROPERTIES TIMEOUT 1800 LABELS "${arg_LABELS}"
                          ENVIRONMENT "QEMU_CPU=${cpu};${arg_ENVIRONMENT}")
   endforeach()
 endfunction()
 
-# dragoman_program(target variable): the file that runs a program: itself, or a script that emulates it.
-function(dragoman_program target variable)
-  set(${variable} $<TARGET_FILE:${target}> PARENT_SCOPE)
-  if(CMAKE_CROSSCOMPILING)
-    set(script ${PROJECT_BINARY_DIR}/emulated/${target})
-    string(JOIN " " emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
-    get_target_property(written ${target} DRAGOMAN_SCRIPT)
-    if(NOT written)
-      set_target_properties(${target} PROPERTIES DRAGOMAN_SCRIPT ${script})
-      file(GENERATE OUTPUT ${script} CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
-           FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
-    endif()
-    set(${variable} ${script} PARENT_SCOPE)
+# dragoman_script(target variable emulator ...): a script that runs a program in an emulator.
+function(dragoman_script target variable)
+  set(script ${PROJECT_BINARY_DIR}/emulated/${target})
+  set(${variable} ${script} PARENT_SCOPE)
+  get_target_property(written ${target} DRAGOMAN_SCRIPT)
+  if(NOT written)
+    set_target_properties(${target} PROPERTIES DRAGOMAN_SCRIPT ${script})
+    string(JOIN " " emulator ${ARGN})
+    file(GENERATE OUTPUT ${script} CONTENT "#!/bin/sh\nexec ${emulator} $<TARGET_FILE:${target}> \"$@\"\n"
+         FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
   endif()
+endfunction()
+
+# dragoman_program(target variable): the file that runs a program: itself, or a script if it is for other CPUs.
+function(dragoman_program target variable)
+  set(program $<TARGET_FILE:${target}>)
+  if(CMAKE_CROSSCOMPILING)
+    dragoman_script(${target} program ${CMAKE_CROSSCOMPILING_EMULATOR})
+  endif()
+  set(${variable} ${program} PARENT_SCOPE)
 endfunction()
 
 function(dragoman_target name visibility links)

@@ -2,6 +2,7 @@
 #
 #   cmake/install-packages.sh package
 #   cmake --build --preset release && cpack --preset release     # build/release/dragoman_*.deb
+#   cmake --build --preset arm64 && cpack --preset arm64         # build/arm64/dragoman_*_arm64.deb
 #
 # The package is for the release of Debian that it was built on, whose libraries it depends on.
 
@@ -69,6 +70,10 @@ add_custom_command(
 add_custom_target(dragoman-changelog ALL DEPENDS ${changelog})
 install(FILES ${changelog} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# All that the package is made from.
+add_custom_target(package_files)
+add_dependencies(package_files dragoman-server dragoman dragoman-server-man dragoman-man dragoman-changelog)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
@@ -84,8 +89,20 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE ${release})
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)
+if(CMAKE_CROSSCOMPILING)
+  # dpkg-shlibdeps would ask this machine's packages.  The programs are there when cpack reads this file.
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
+  set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/package/depends.cmake)
+  file(GENERATE OUTPUT ${CPACK_PROJECT_CONFIG_FILE} CONTENT
+"execute_process(COMMAND ${CMAKE_CURRENT_LIST_DIR}/arm64-depends.sh ${CMAKE_SYSROOT}
+  $<TARGET_FILE:dragoman-server> $<TARGET_FILE:dragoman>
+  OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS \", \${libraries}\")
+")
+else()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ca-certificates")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "bash-completion, prometheus")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)

@@ -68,9 +68,12 @@ absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
   if (precision == Precision::kFloat32 && matmul != Matmul::kOneDnn) {
     return PackedGemm(precision, Float32Gemm(weight, bias, activation, Float32TileInUse()));
   }
+  if (precision == Precision::kBFloat16 && matmul != Matmul::kOneDnn && BFloat16Gemm::Possible()) {
+    return PackedGemm(precision, BFloat16Gemm(weight, bias, activation));
+  }
   if (precision == Precision::kBFloat16 && matmul == Matmul::kNative) {
     return absl::FailedPreconditionError(
-        "bfloat16 is multiplied by oneDNN alone, want matmul auto or onednn");
+        "bfloat16 is multiplied by oneDNN alone on this CPU, want matmul auto or onednn");
   }
   if (precision == Precision::kBFloat16 && matmul == Matmul::kAuto && !OneDnnHasBFloat16()) {
     return absl::FailedPreconditionError(
@@ -171,7 +174,10 @@ PackedGemm::Plan PackedGemm::PlanFor(int rows, int members) const {
     }
   }
   const auto* int8 = std::get_if<Int8Gemm>(&gemm_);
-  const int panels = int8 != nullptr ? int8->panels() : std::get<Float32Gemm>(gemm_).panels();
+  const auto* bfloat16 = std::get_if<BFloat16Gemm>(&gemm_);
+  const int panels = int8 != nullptr       ? int8->panels()
+                     : bfloat16 != nullptr ? bfloat16->panels()
+                                           : std::get<Float32Gemm>(gemm_).panels();
   const int64_t products = int64_t{inputs()} * outputs() * rows;
   return {.pieces = panels, .grain = Grain(kLeastProduct, products / panels)};
 }
@@ -190,6 +196,8 @@ void PackedGemm::Compute(const Plan& plan, int first, int end, const GemmInput& 
     onednn->Apply(from, y.Rows(row, rows), scratch);
   } else if (const auto* int8 = std::get_if<Int8Gemm>(&gemm_)) {
     int8->Apply(x.int8_, first, end, y);
+  } else if (const auto* bfloat16 = std::get_if<BFloat16Gemm>(&gemm_)) {
+    bfloat16->Apply(x.bfloat16_.view(), first, end, y);
   } else {
     std::get<Float32Gemm>(gemm_).Apply(x.float32_, first, end, y);
   }
@@ -229,7 +237,7 @@ std::string GemmMatmul(Arithmetic arithmetic) {
     case Precision::kFloat32:
       return "native";
     case Precision::kBFloat16:
-      return "onednn";
+      return BFloat16Gemm::Possible() ? "native" : "onednn";
     default:
       return OneDnnInt8Crossover() == kNeverFaster ? "native" : "native+onednn";
   }
@@ -239,6 +247,7 @@ std::string GemmIsa(Arithmetic arithmetic) {
   const std::string who = GemmMatmul(arithmetic);
   if (who == "onednn") return OneDnnIsa();
   if (Resolve(arithmetic.precision) == Precision::kFloat32) return HighwayIsa();
+  if (Resolve(arithmetic.precision) == Precision::kBFloat16) return "neon_bf16";
   return who == "native" ? Int8Isa() : absl::StrCat(Int8Isa(), "+", OneDnnIsa());
 }
 

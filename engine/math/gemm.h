@@ -5,7 +5,9 @@
 // W is packed once and serves every number of rows.  Either our kernels or oneDNN multiply:
 //
 //   float32    ours, or oneDNN on request
-//   bfloat16   oneDNN, where the CPU has instructions for it or on request
+//   bfloat16   ours, on 64-bit ARM with instructions for it; else oneDNN, where the CPU has them or
+//   on
+//              request
 //   int8       ours; on a CPU with AMX, oneDNN from a number of rows that is measured, or always on
 //              request.  Both give the same bytes, so each call may choose, and the choice shows
 //              only in time
@@ -27,6 +29,7 @@
 #include "engine/base/thread_team.h"
 #include "engine/math/activation.h"
 #include "engine/math/bfloat16.h"
+#include "engine/math/bfloat16_gemm.h"
 #include "engine/math/float32_gemm.h"
 #include "engine/math/int8_gemm.h"
 #include "engine/math/matrix.h"
@@ -108,7 +111,7 @@ class PackedGemm {
   void Apply(MatrixView<const float> x, MatrixView<float> y, GemmScratch* scratch) const;
 
  private:
-  using Gemm = std::variant<Float32Gemm, OneDnnGemm, Int8Gemm>;
+  using Gemm = std::variant<Float32Gemm, OneDnnGemm, Int8Gemm, BFloat16Gemm>;
   PackedGemm(Precision precision, Gemm gemm) : precision_(precision), gemm_(std::move(gemm)) {}
 
   // How oneDNN helps to multiply int8 weights, if it does.

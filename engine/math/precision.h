@@ -26,7 +26,7 @@ Precision Resolve(Precision precision);
 
 // What multiplies matrices.
 enum class Matmul {
-  kAuto,    // float32 and int8: our kernels; bfloat16, and with AMX int8 of many rows: oneDNN
+  kAuto,    // our kernels; bfloat16 (but on ARM), and with AMX int8 of many rows: oneDNN
   kOneDnn,  // the library only
   kNative,  // our kernels only
 };

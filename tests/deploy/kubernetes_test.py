@@ -91,6 +91,7 @@ class OverlaysTest(unittest.TestCase):
         self.assertEqual({volume["name"] for volume in pod["volumes"]}, {"config", "models", "tls"})
         self.assertEqual(sorted(pod["nodeSelector"]), [
             "feature.node.kubernetes.io/cpu-cpuid.AVX512VNNI", "kubernetes.io/arch"])
+        self.assertEqual(pod["nodeSelector"]["kubernetes.io/arch"], "arm64")
         self.assertEqual(pod["initContainers"][0]["image"], "registry.example.com/model-en-fr:1")
 
     @of_each_overlay

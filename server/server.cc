@@ -326,7 +326,8 @@ void Server::ServeHttp() {
 
 std::string Server::PageSettings() const {
   return absl::StrCat("{\"maxCharacters\": ", models_.limits().max_characters, ", \"pivot\": \"",
-                      models_.Models()->pivot(), "\"}");
+                      models_.Models()->pivot(),
+                      "\", \"glossaries\": ", glossaries_ != nullptr ? "true" : "false", "}");
 }
 
 absl::Status Server::Ready() const {

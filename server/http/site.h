@@ -15,8 +15,8 @@
 
 namespace dragoman {
 
-// `settings` is what the pages must know of the server: {"maxCharacters": 30000, "pivot": "en"}, as
-// JSON at /page/settings.json.
+// `settings` is what the pages must know of the server, as JSON at /page/settings.json:
+// {"maxCharacters": 30000, "pivot": "en", "glossaries": true}.
 void AddSite(std::function<std::string()> settings, HttpRouter* router);
 
 }  // namespace dragoman

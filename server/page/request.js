@@ -13,6 +13,7 @@ export function request(text, fields) {
   const hypotheses = Number($('alternatives').value);
   const asked = {contents: [text], ...fields};
   if ($('html').checked) asked.markup = 'MARKUP_HTML';
+  if ($('glossary').value) asked.glossaryIds = [$('glossary').value];
   if (hypotheses > 1) asked.options = {beamSize: Math.max(4, hypotheses), numHypotheses: hypotheses};
   return asked;
 }

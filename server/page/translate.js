@@ -4,6 +4,7 @@ import {ApiError, CODES, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
 import {showSnippets, showTiming} from './experts.js';
 import {Files} from './file.js';
+import {Glossary} from './glossary.js';
 import {Heads} from './heads.js';
 import {AUTO, Languages, nameOf} from './languages.js';
 import {addressed, remember, remembered} from './memory.js';
@@ -27,6 +28,7 @@ const source = $('source');
 const output = $('output');
 const languages = new Languages(() => { showToy(); showExamples(); translate(); }, exchange);
 const heads = new Heads(new AttentionPicture((token) => lookAtToken(token)));
+const glossary = new Glossary(translate);
 const problem = new Problem();
 const linked = new LinkedScroll([$('source-scroller'), $('target-scroller')], [$('mirror'), output]);
 
@@ -139,7 +141,7 @@ function showNothing(error = null) {
   output.classList.remove('stale');
   output.style.minHeight = '';
   $('state').textContent = '';
-  for (const id of ['remark', 'copy', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
+  for (const id of ['remark', 'unmet', 'copy', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
   languages.setDetected(null);
   showExamples();
   problem.show(error);
@@ -176,6 +178,9 @@ function showWhole(whole, text, asked) {
     element('li', {}, element('span', {lang: output.lang, dir: 'auto'}, other),
       element('span', {class: 'sure', title: 'probability of a token on average'}, percent(Math.exp(score))))));
   showDoubts();
+  glossary.mark(understood, drawn, whole.glossaryUnmet ?? [], {
+    source: asked.sourceLanguage === AUTO ? whole.detectedLanguage : asked.sourceLanguage, target: asked.targetLanguage,
+  });
   showSnippets(asked);
 }
 
@@ -251,7 +256,7 @@ function keep() {
   if (languages.models.length === 0) return;
   remember({
     source: languages.source.value, target: languages.target.value, model: languages.model.value,
-    alternatives: $('alternatives').value, html: $('html').checked, doubts: $('doubts').checked,
+    alternatives: $('alternatives').value, glossary: glossary.chosen, html: $('html').checked, doubts: $('doubts').checked,
     open: FOLDS.filter((id) => $(id).open), text: source.value,
   });
 }
@@ -279,6 +284,7 @@ async function start() {
     const kept = first ? remembered() : {};
     languages.set(models, settings.pivot ?? '', kept);
     if (first && models.length) takeUp(kept);
+    if (settings.glossaries) await glossary.offer(kept.glossary);
     problem.show(models.length ? null : new ApiError(CODES.notFound, 'This server has no models.'));
     onTyped();
     showToy();

@@ -8,7 +8,7 @@ import {element, percent} from './page.js';
 const SURE = 0.7;
 
 // index[byte] for every byte of the text and for its end.
-function byteIndex(text) {
+export function byteIndex(text) {
   const index = [];
   for (let at = 0; at < text.length;) {
     const code = text.codePointAt(at);

@@ -37,7 +37,7 @@ function headOf({kind, layer = 0, heads: [head]}) {
   return {kind, layer, head, sourceEnd: width, queryEnd: rows, probabilities};
 }
 
-function translation({contents: [text], options = {}, output = {}, sourceLanguage, targetLanguage}) {
+function translation({contents: [text], options = {}, output = {}, sourceLanguage, targetLanguage, glossaryIds = []}) {
   const detected = sourceLanguage === 'auto' && {detectedLanguage: 'en', detectionConfidence: 0.93};
   if (detected && targetLanguage === 'en') return {hypotheses: [{text, score: 0}], ...detected};
   const source = 'Where is the nearest train station?';
@@ -71,6 +71,7 @@ function translation({contents: [text], options = {}, output = {}, sourceLanguag
   return {
     hypotheses: [best, ...others.slice(0, (options.numHypotheses ?? 1) - 1).map((other, i) => ({text: other, score: -0.6 - i}))],
     sourceTokens: 8, ...detected,
+    ...(glossaryIds.length && {glossaryUnmet: [{glossaryId: 'g1', source: 'is', sourceBegin: 6, sourceEnd: 8}]}),
   };
 }
 
@@ -85,6 +86,10 @@ const OPENAPI = {
   }}}},
 };
 
+const GLOSSARY = {id: 'g1', name: 'Railway', version: '3', dictionaries: [{sourceLanguage: 'en', targetLanguage: 'de', entryCount: 3}]};
+// One is said as it is written, one in another form, and one not at all.
+const ENTRIES = [{source: 'TRAIN STATION', target: 'Bahnhof', ignoreCase: true}, {source: 'nearest', target: 'nah', inflect: true}, {source: 'is', target: 'liegt'}];
+
 const SUMMARY = {
   model: 'en-de', modelVersion: '8e35c0690ec94de8', isa: 'int8/avx512_vnni',
   timing: {total: '0.0121s', tokenize: '0.0002s', queue: '0.0011s', encode: '0.0031s', decode: '0.0073s', detokenize: '0.0001s'},
@@ -97,7 +102,7 @@ class FakeServer {
     this.token = null;
     this.noHeads = ''; // why heads are refused
     this.streams = true;
-    this.settings = {maxCharacters: 1000, pivot: ''};
+    this.settings = {maxCharacters: 1000, pivot: '', glossaries: false};
     this.metricsServed = true;
     this.began = Date.now();
     this.requests = [];
@@ -148,6 +153,8 @@ class FakeServer {
       return json(401, {code: 16, message: 'a bearer token is needed'});
     }
     if (where === '/v1/models') return json(200, {models: this.models});
+    if (where === '/v1/glossaries') return json(200, {glossaries: [GLOSSARY]});
+    if (where === '/v1/glossaries/g1/entries') return json(200, {...GLOSSARY, dictionaries: [{...GLOSSARY.dictionaries[0], entries: ENTRIES}]});
     if (where === '/v1/translate_file') return this.translateFile(body, response, json);
     if (!where.startsWith('/v1/translate')) return json(404, {code: 5, message: 'not found'});
     const asked = JSON.parse(body);

@@ -138,6 +138,32 @@ describe('against a fake server', () => {
     assert.ok(await shown('#examples') && !await shown('#problem'));
   });
 
+  it('follows a glossary, and marks where', async () => {
+    server.settings.glossaries = true;
+    await page.goto(server.origin);
+    await until('the glossary is there', () => page.$('#glossary option[value=g1]'));
+    await page.type('#source', TEXT);
+    await translated();
+    assert.equal(server.requests.at(-1).glossaryIds, undefined);
+    assert.ok(!await shown('#unmet'));
+    await open('#options');
+    await page.select('#glossary', 'g1');
+    const terms = () => page.$$eval('.word.term', (nodes) => nodes.map((node) => node.textContent));
+    await until('terms are marked', async () => (await terms()).length > 0);
+    assert.deepEqual(server.requests.at(-1).glossaryIds, ['g1']);
+    assert.deepEqual(await terms(), ['nächste', 'Bahnhof?']);
+    assert.match(await page.$eval('.word.term', (node) => node.title), /^nearest: from the glossary/);
+    assert.equal(await textOf('#unmet'), 'Not as the glossary has it: is');
+    await lookAround('glossary');
+    // It is remembered, until it is no longer wanted.
+    await page.reload();
+    await until('terms are marked again', async () => (await terms()).length === 2);
+    await page.select('#glossary', '');
+    await until('nothing is missing', async () => !await shown('#unmet'));
+    await translated();
+    assert.deepEqual(await terms(), []);
+  });
+
   it('translates what is typed, with all that is known of it', async () => {
     await page.goto(server.origin);
     await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));

@@ -175,7 +175,8 @@ double BytesOf(const ModelSpec& spec, double parameters, Precision precision) {
 
 constexpr double kLoadingBytes = 100e6;
 
-// What a tokenizer and its vocabularies take in memory for each byte of their files, at most.
+// What a tokenizer and its vocabularies take in memory for each byte of their files: a guess on the
+// safe side.
 constexpr double kTokenizerFactor = 10;
 
 double TokenizerBytes(const std::string& directory) {

@@ -113,6 +113,7 @@ Server::Server(const ServerOptions& options)
       translate_service_(&parts_),
       model_service_(&parts_),
       glossary_service_(&parts_),
+      memory_service_(&parts_),
       load_service_(&load_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
@@ -162,11 +163,17 @@ absl::Status Server::ReadSecrets() {
 }
 
 absl::Status Server::OpenGlossaries() {
-  if (options_.glossaries.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
-  return watcher_.Add({.what = "glossaries", .paths = {options_.glossaries}, .read = [this] {
-                         return glossaries_->Look();
-                       }});
+  const auto watch = [this](const char* what, const std::string& directory, auto* store) {
+    return watcher_.Add(
+        {.what = what, .paths = {directory}, .read = [store] { return store->Look(); }});
+  };
+  if (!options_.glossaries.empty()) {
+    ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
+    RETURN_IF_ERROR(watch("glossaries", options_.glossaries, glossaries_.get()));
+  }
+  if (options_.memories.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(memories_, MemoryStore::Open(options_.memories));
+  return watch("translation memories", options_.memories, memories_.get());
 }
 
 void Server::WarnOfOpenPorts() const {
@@ -316,6 +323,8 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .stored_documents = &stored_documents_,
             .glossaries = glossaries_.get(),
             .default_glossaries = options_.default_glossaries,
+            .memories = memories_.get(),
+            .default_memories = options_.default_memories,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};
@@ -334,8 +343,8 @@ absl::Status Server::StartGrpc() {
       .reflection = options_.auth.tokens.empty(),
       .channelz = options_.debug_services && admin_ == nullptr,
   };
-  return grpc_->Serve(grpc,
-                      {&translate_service_, &model_service_, &glossary_service_, &load_service_});
+  return grpc_->Serve(grpc, {&translate_service_, &model_service_, &glossary_service_,
+                             &memory_service_, &load_service_});
 }
 
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.

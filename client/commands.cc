@@ -31,6 +31,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddDetectCommand(&app, console, &exit_code);
   AddModelsCommand(&app, console, &exit_code);
   AddGlossaryCommand(&app, console, &exit_code);
+  AddMemoryCommand(&app, console, &exit_code);
   AddLanguagesCommand(&app, console, &exit_code);
   AddHealthCommand(&app, console, &exit_code);
   AddLoadCommand(&app, console, &exit_code);

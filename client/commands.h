@@ -20,6 +20,7 @@ void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLanguagesCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddGlossaryCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddMemoryCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code);

@@ -242,6 +242,17 @@ void RequestFlags::AddTo(CLI::App* command) {
       },
       "a glossary that the server keeps; repeat it for several (dragoman glossary list)")
       ->allow_extra_args(false);
+  AddSetter<std::vector<std::string>>(
+      command, "--memory-id",
+      [this](const std::vector<std::string>& ids) {
+        for (const std::string& id : ids) request_.add_memory_ids(id);
+      },
+      "a translation memory that the server keeps; repeat it for several (dragoman tm list)")
+      ->allow_extra_args(false);
+  AddSetter<int>(
+      command, "--memory-threshold",
+      [this](int percent) { request_.set_memory_threshold(percent); },
+      "how much of a sentence a memory must have, in percent: 50 to 100; 75 if not given");
   static const std::map<std::string, v1::Priority> kPriorities = {
       {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
   AddSetter<std::string>(

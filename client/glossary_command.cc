@@ -5,12 +5,8 @@
 // backslash at the beginning says that it is none.  `dragoman glossary get` writes such a file.
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,7 +14,6 @@
 #include "client/json.h"
 #include "client/text_table.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -31,33 +26,12 @@ struct GlossaryFlags {
   bool shared = false, ignore_case = false, inflect = false;
 };
 
-std::vector<std::string> SplitTabs(std::string_view line) {
-  std::vector<std::string> fields;
-  for (size_t begin = 0; begin <= line.size();) {
-    const size_t end = std::min(line.find('\t', begin), line.size());
-    fields.emplace_back(StripWhiteSpace(line.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return fields;
-}
-
 absl::StatusOr<v1::GlossaryDictionary> ReadFile(const GlossaryFlags& flags) {
-  std::ifstream in(flags.file, std::ios::binary);
-  if (!in) return absl::NotFoundError(flags.file + ": cannot read");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!IsValidUtf8(text)) return absl::InvalidArgumentError(flags.file + ": is not valid UTF-8");
+  ASSIGN_OR_RETURN(const std::vector<TextRow> rows, ReadTable(flags.file));
   v1::GlossaryDictionary dictionary;
   dictionary.set_source_language(flags.source);
   dictionary.set_target_language(flags.target);
-  std::string_view rest = text;
-  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (StripWhiteSpace(line).empty() || line[0] == '#') continue;
-    if (line[0] == '\\') line.remove_prefix(1);
-    const std::vector<std::string> fields = SplitTabs(line);
+  for (const TextRow& fields : rows) {
     v1::GlossaryEntry* const entry = dictionary.add_entries();
     entry->set_source(fields[0]);
     entry->set_ignore_case(flags.ignore_case);

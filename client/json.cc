@@ -1,5 +1,7 @@
 #include "client/json.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -135,6 +137,15 @@ Json Percentiles(const Latencies& latencies) {
           {"max", Percentile(latencies, 1.0)}};
 }
 
+// "exact" of KIND_EXACT.
+std::string KindOf(const v1::MemoryMatch& match) {
+  std::string name = v1::MemoryMatch::Kind_Name(match.kind());
+  name = name.substr(std::min(name.find('_') + 1, name.size()));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return name;
+}
+
 }  // namespace
 
 Json ToJson(const std::string& source, const v1::Translation& translation,
@@ -143,12 +154,21 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
   for (const v1::Hypothesis& hypothesis : translation.hypotheses()) {
     hypotheses.push_back(HypothesisToJson(hypothesis));
   }
-  return {{"source", source},
-          {"hypotheses", std::move(hypotheses)},
-          {"truncated", translation.truncated()},
-          {"divided", translation.divided()},
-          {"source_tokens", translation.source_tokens()},
-          {"model", model}};
+  Json json = {{"source", source},
+               {"hypotheses", std::move(hypotheses)},
+               {"truncated", translation.truncated()},
+               {"divided", translation.divided()},
+               {"source_tokens", translation.source_tokens()},
+               {"model", model}};
+  for (const v1::MemoryMatch& match : translation.memory_matches()) {
+    json["memory_matches"].push_back({{"memory_id", match.memory_id()},
+                                      {"memory_version", match.memory_version()},
+                                      {"kind", KindOf(match)},
+                                      {"percent", match.percent()},
+                                      {"source", match.source()},
+                                      {"target", match.target()}});
+  }
+  return json;
 }
 
 Json ToJson(const std::string& source, const absl::Status& error) {
@@ -247,6 +267,17 @@ Json ToJson(const v1::Glossary& glossary) {
           {"shared", glossary.shared()},
           {"read_only", glossary.read_only()},
           {"dictionaries", std::move(dictionaries)}};
+}
+
+Json ToJson(const v1::TranslationMemory& memory) {
+  return {{"id", memory.id()},
+          {"name", memory.name()},
+          {"version", memory.version()},
+          {"shared", memory.shared()},
+          {"read_only", memory.read_only()},
+          {"source_language", memory.source_language()},
+          {"target_language", memory.target_language()},
+          {"segment_count", memory.segment_count()}};
 }
 
 Json ToJson(const LoadReport& report) {

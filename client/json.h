@@ -18,7 +18,10 @@ using Json = nlohmann::ordered_json;
 //                                     "quality": {"mean_log_prob", "min_log_prob", "literals",
 //                                                 "score", "doubtful"}},
 //                                    ...],
-//  "truncated": ..., "divided": ..., "source_tokens": ..., "model": ...}
+//  "truncated": ..., "divided": ..., "source_tokens": ..., "model": ...,
+//  "memory_matches": [{"memory_id", "memory_version", "kind", "percent", "source", "target"}, ...]}
+//
+// memory_matches are only there if a translation memory had something.
 //
 // Each of "literals" is {"kind": "missing", "text", "source": [begin, end]}, and if its kind is
 // "changed" it has "found" and "target", too.  Each of "doubtful" is {"target": [begin, end],
@@ -45,6 +48,7 @@ Json ToJson(const std::string& text, const v1::TokenizedText& tokens);
 Json ToJson(const std::string& text, const v1::DetectedText& detected);
 Json ToJson(const v1::Model& model);
 Json ToJson(const v1::Glossary& glossary);
+Json ToJson(const v1::TranslationMemory& memory);
 Json ToJson(const LoadReport& report);
 
 // "ready", "loading", "draining" or "unknown".

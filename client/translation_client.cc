@@ -148,6 +148,7 @@ struct TranslationClient::Impl {
         translation(v1::TranslationService::NewStub(balanced)),
         models(v1::ModelService::NewStub(plain)),
         glossaries(v1::GlossaryService::NewStub(plain)),
+        memories(v1::MemoryService::NewStub(plain)),
         health(grpc::health::v1::Health::NewStub(plain)) {}
 
   void Prepare(grpc::ClientContext* context) const {
@@ -182,6 +183,7 @@ struct TranslationClient::Impl {
   const std::unique_ptr<v1::TranslationService::Stub> translation;
   const std::unique_ptr<v1::ModelService::Stub> models;
   const std::unique_ptr<v1::GlossaryService::Stub> glossaries;
+  const std::unique_ptr<v1::MemoryService::Stub> memories;
   const std::unique_ptr<grpc::health::v1::Health::Stub> health;
 
   absl::Mutex mutex;
@@ -364,6 +366,43 @@ absl::Status TranslationClient::DeleteGlossary(const std::string& id) {
   return impl_
       ->Call(impl_->plain.get(), impl_->glossaries.get(),
              &v1::GlossaryService::Stub::DeleteGlossary, request, v1::DeleteGlossaryResponse())
+      .status();
+}
+
+absl::StatusOr<v1::TranslationMemory> TranslationClient::CreateMemory(
+    const v1::CreateMemoryRequest& request) {
+  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
+                     &v1::MemoryService::Stub::CreateMemory, request, v1::TranslationMemory());
+}
+
+absl::StatusOr<v1::ListMemoriesResponse> TranslationClient::ListMemories() {
+  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
+                     &v1::MemoryService::Stub::ListMemories, v1::ListMemoriesRequest(),
+                     v1::ListMemoriesResponse());
+}
+
+absl::StatusOr<v1::GetMemorySegmentsResponse> TranslationClient::GetMemorySegments(
+    const std::string& id, int start) {
+  v1::GetMemorySegmentsRequest request;
+  request.set_id(id);
+  request.set_start(start);
+  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
+                     &v1::MemoryService::Stub::GetMemorySegments, request,
+                     v1::GetMemorySegmentsResponse());
+}
+
+absl::StatusOr<v1::TranslationMemory> TranslationClient::LearnSegments(
+    const v1::LearnSegmentsRequest& request) {
+  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
+                     &v1::MemoryService::Stub::LearnSegments, request, v1::TranslationMemory());
+}
+
+absl::Status TranslationClient::DeleteMemory(const std::string& id) {
+  v1::DeleteMemoryRequest request;
+  request.set_id(id);
+  return impl_
+      ->Call(impl_->plain.get(), impl_->memories.get(), &v1::MemoryService::Stub::DeleteMemory,
+             request, v1::DeleteMemoryResponse())
       .status();
 }
 

@@ -96,6 +96,13 @@ class TranslationClient {
   absl::StatusOr<v1::Glossary> GetGlossaryEntries(const std::string& id);
   absl::Status DeleteGlossary(const std::string& id);
 
+  // Translation memories, as in MemoryService.
+  absl::StatusOr<v1::TranslationMemory> CreateMemory(const v1::CreateMemoryRequest& request);
+  absl::StatusOr<v1::ListMemoriesResponse> ListMemories();
+  absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(const std::string& id, int start);
+  absl::StatusOr<v1::TranslationMemory> LearnSegments(const v1::LearnSegmentsRequest& request);
+  absl::Status DeleteMemory(const std::string& id);
+
   // Whether a service is SERVING ("dragoman.v1.TranslationService"); "" asks for the whole server.
   // NOT_FOUND if the server has no such service.
   absl::StatusOr<bool> Serving(const std::string& service);

@@ -254,6 +254,16 @@ void AppendUnmet(const Tokenizer& tokenizer, const PlannedText& text,
             [](const UnmetTerm& a, const UnmetTerm& b) { return a.span.begin < b.span.begin; });
 }
 
+// Appends what a memory has for a sentence, if anything.
+void AppendMatch(const PlannedText& text, size_t number, absl::Span<const JobResult> results,
+                 std::vector<MemoryMatch>* matches) {
+  const PlannedSentence& sentence = text.sentences[number];
+  if (!sentence.match.has_value()) return;
+  MemoryMatch& match = matches->emplace_back(*sentence.match);
+  match.span = text.SourceSpan(number);
+  if (sentence.job >= 0 && results[sentence.job].repaired) match.kind = MemoryMatch::kRepaired;
+}
+
 SentencePair PairOf(TextSpan source, TextSpan target, absl::Span<const Hypothesis> found) {
   SentencePair pair = {source, target};
   if (found.empty()) return pair;
@@ -322,6 +332,10 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
                       &whole);
         Append(tokenizer, hypothesis, sentence.hidden, &whole);
         tokens += hypothesis.tokens.size() + 1;
+      } else if (sentence.stored() != nullptr) {
+        const DecodedSentence stored = {*sentence.stored(), {}, {}};
+        PlaceAndCheck(text, s, stored, begin, renderer, &whole.literal_faults);
+        whole.text += stored.text;
       }
       spans.push_back({begin, whole.text.size()});
     }
@@ -335,6 +349,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       translation.sentences.back().is_part = text.sentences[s].is_part;
       translation.sentences.back().quality = std::move(qualities[s]);
       translation.divided = translation.divided || text.sentences[s].is_part;
+      AppendMatch(text, s, results, &translation.matches);
     }
   }
   return translation;

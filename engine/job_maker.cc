@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "engine/repair.h"
 #include "engine/search/phrases.h"
 #include "engine/search/row_sampler.h"
 
@@ -93,6 +94,13 @@ absl::StatusOr<JobPtr> JobMaker::Make(std::vector<int32_t> source, size_t text,
   RETURN_IF_ERROR(request_.targets.empty() ? SetUpSearch(text, sentence, job.get())
                                            : SetUpScore(text, job.get()));
   return job;
+}
+
+JobPtr JobMaker::MakeRepair(const Job& plain, const MemoryMatch& match, std::string_view sentence,
+                            absl::Span<const TextSpan> tokens) const {
+  if (!IsRepairable(plain)) return nullptr;
+  return dragoman::MakeRepair(plain, Beginning(match.segment.target),
+                              ChangedTokens(match.segment.source, sentence, tokens));
 }
 
 // The target is given, and the model says how likely it is.

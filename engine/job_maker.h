@@ -52,6 +52,11 @@ class JobMaker {
   // The job for one sentence of text number `text`, which the model reads as `source`.
   absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, size_t text, std::string_view sentence);
 
+  // A copy of a job for a sentence, which is made of these tokens with these bytes, that repairs
+  // what a memory has for it (repair.h); null if it must be translated plainly.
+  JobPtr MakeRepair(const Job& plain, const MemoryMatch& match, std::string_view sentence,
+                    absl::Span<const TextSpan> tokens) const;
+
   // The terms of the sentence that was made last, with their bytes of it.
   std::vector<FoundTerm> TakeTerms() { return std::exchange(terms_, {}); }
 

@@ -114,6 +114,10 @@ class Planner {
   bool SplitsTexts() const;
   bool WantsAttention() const;
   PreviousVersion PreviousOf(size_t text);
+  absl::Status CheckMemories() const;
+  bool LooksUp() const;
+  void LookUp(absl::Span<const TextSpan> sentences, size_t number, const std::string& text);
+  bool IsAnswered() const;
   absl::Status AddSentences(size_t text);
   absl::StatusOr<std::optional<MarkedText>> ReadMarks(size_t text);
   absl::Status AddPlainSentence(size_t text, PlannedSentence sentence);
@@ -140,8 +144,9 @@ class Planner {
   Frame frame_;
   std::string direction_;  // to be set; "": as it is
   LanguagePair languages_;
-  int max_tokens_ = 0;  // of a sentence
-  size_t insight_ = 0;  // numbers that it may add to the answer
+  int max_tokens_ = 0;                // of a sentence
+  size_t insight_ = 0;                // numbers that it may add to the answer
+  std::optional<MemoryMatch> match_;  // what a memory has for the sentence that is being added
   TranslationPlan plan_;
 };
 
@@ -150,6 +155,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(CheckTargets(request_));
   RETURN_IF_ERROR(CheckQuality(&request_));
   RETURN_IF_ERROR(CheckPrevious(request_, context_.limits));
+  RETURN_IF_ERROR(CheckMemories());
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
@@ -192,7 +198,7 @@ absl::Status Planner::CheckAhead() const {
       [](const std::string& text) { return text.find_first_not_of(" \t\r\n") != text.npos; });
   const DecodingOptions& options = request_.options;
   if (!has_words || options.min_length > 0 || options.min_length_ratio > 0 ||
-      !request_.targets.empty()) {
+      !request_.targets.empty() || LooksUp()) {
     return absl::OkStatus();
   }
   SearchTask task;
@@ -234,6 +240,41 @@ PreviousVersion Planner::PreviousOf(size_t t) {
   return {source, translation, SplitsTexts()};
 }
 
+absl::Status Planner::CheckMemories() const {
+  const int percent = request_.memory_threshold;
+  if (percent >= 50 && percent <= 100) return absl::OkStatus();
+  return InvalidField("memory_threshold", absl::StrCat("is ", percent, ", want 50 to 100"));
+}
+
+// Whether sentences are looked up in memories.  What asks for something else than the best
+// translation of a text gets it from the model.
+bool Planner::LooksUp() const {
+  return !request_.memories.empty() && request_.targets.empty() && request_.target_prefixes.empty();
+}
+
+// Looks up sentence number `number` of these, which are bytes of the text.
+void Planner::LookUp(absl::Span<const TextSpan> sentences, size_t number, const std::string& text) {
+  match_.reset();
+  if (!LooksUp()) return;
+  const auto sentence = [&](size_t i) {
+    if (i >= sentences.size()) return std::string_view();
+    return std::string_view(text).substr(sentences[i].begin, sentences[i].size());
+  };
+  const SegmentQuery query(sentence(number), sentence(number - 1), sentence(number + 1));
+  match_ = FindInMemories(request_.memories, languages_, query, request_.memory_threshold);
+  if (match_.has_value() && match_->answers() && !IsAnswered()) {
+    match_->kind = MemoryMatch::kTranslated;
+  }
+}
+
+// Whether a stored target answers the request, which may ask for what only the model knows.
+bool Planner::IsAnswered() const {
+  const SearchOptions& search = jobs_.search();
+  return !search.sampling && !search.return_alternatives && search.num_hypotheses == 1 &&
+         !plan_.alignment.options.wanted && plan_.alignment.heads.empty() &&
+         request_.insight.candidates == 0;
+}
+
 // Adds the sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
   if (!request_.previous_texts.empty()) jobs_.SetPrevious(PreviousOf(t));
@@ -245,7 +286,10 @@ absl::Status Planner::AddSentences(size_t t) {
   const std::vector<TextSpan> spans = SplitsTexts()
                                           ? SplitSentences(text.content)
                                           : std::vector<TextSpan>{{0, text.content.size()}};
-  for (const TextSpan span : spans) RETURN_IF_ERROR(AddPlainSentence(t, {.span = span}));
+  for (size_t i = 0; i < spans.size(); ++i) {
+    LookUp(spans, i, text.content);
+    RETURN_IF_ERROR(AddPlainSentence(t, {.span = spans[i]}));
+  }
   return absl::OkStatus();
 }
 
@@ -255,6 +299,7 @@ absl::Status Planner::AddPlainSentence(size_t t, PlannedSentence sentence) {
   ASSIGN_OR_RETURN(const std::vector<TextSpan> parts,
                    AddSentence(t, sentence, content, nullptr, nullptr));
   for (const TextSpan part : parts) {
+    match_.reset();  // it is of the whole
     RETURN_IF_ERROR(AddPlainSentence(t, {.span = part, .is_part = true}));
   }
   return absl::OkStatus();
@@ -294,7 +339,15 @@ absl::Status Planner::AddMarkedSentences(size_t t, MarkedText marked) {
   content->text = std::move(marked);
   content->direction = direction_;
   text.content = content->text.text;
-  for (MarkedSentence& sentence : FindSentences(content->text, SplitsTexts())) {
+  std::vector<MarkedSentence> sentences = FindSentences(content->text, SplitsTexts());
+  std::vector<TextSpan> spans;
+  for (const MarkedSentence& sentence : sentences) spans.push_back(sentence.text);
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    MarkedSentence& sentence = sentences[i];
+    LookUp(spans, i, text.content);
+    // Where tags go in a stored target is not known; literals are a part of it.
+    if (request_.markup != Markup::kNone && !sentence.marks.empty()) match_.reset();
+    if (match_.has_value() && match_->answers()) sentence.marks.clear();
     RETURN_IF_ERROR(AddMarkedSentence(t, std::move(sentence), /*is_part=*/false, content.get()));
   }
   text.marked = std::move(content);
@@ -313,6 +366,7 @@ absl::Status Planner::AddMarkedSentence(size_t t, MarkedSentence sentence, bool 
     ASSIGN_OR_RETURN(const std::vector<TextSpan> parts,
                      AddSentence(t, std::move(planned), input.text, &sentence, &input.to_sentence));
     for (MarkedSentence& part : PartsOf(content->text, sentence, parts)) {
+      match_.reset();
       RETURN_IF_ERROR(AddMarkedSentence(t, std::move(part), /*is_part=*/true, content));
     }
     if (!parts.empty()) return absl::OkStatus();
@@ -330,15 +384,19 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
                                                            const TextMap* map) {
   const bool has_marks = marked != nullptr && !marked->marks.empty();
   const bool with_spans = has_marks || request_.judge || plan_.alignment.wants_attention();
-  EncodedText encoded = model().tokenizer().Encode(content, frame_, with_spans);
+  EncodedText encoded =
+      model().tokenizer().Encode(content, frame_, with_spans || match_.has_value());
   if (static_cast<int>(encoded.ids.size()) > Longest()) {
     std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
     if (!parts.empty()) return parts;
   }
   PlannedSentence& sentence = plan_.texts[t].sentences.emplace_back(std::move(planned));
+  sentence.match = match_;
+  if (sentence.match.has_value()) sentence.match->span = sentence.span;
+  if (sentence.stored() != nullptr) return std::vector<TextSpan>();
   if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<TextSpan>();
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
-  sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
+  if (with_spans) sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
   ASSIGN_OR_RETURN(JobPtr job, jobs_.Make(std::move(encoded.ids), t, content));
   sentence.terms = jobs_.TakeTerms();
   for (FoundTerm& term : sentence.terms) {
@@ -353,7 +411,12 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   sentence.job = static_cast<int>(plan_.jobs.size());
-  plan_.jobs.push_back(std::move(job));
+  JobPtr repair;
+  if (match_.has_value() && !plan_.texts[t].truncated) {
+    repair = jobs_.MakeRepair(*job, *match_, content, encoded.spans);
+  }
+  plan_.plain.push_back(repair == nullptr ? nullptr : std::move(job));
+  plan_.jobs.push_back(repair == nullptr ? std::move(job) : std::move(repair));
   return std::vector<TextSpan>();
 }
 

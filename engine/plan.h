@@ -71,6 +71,13 @@ struct PlannedSentence {
   std::vector<AlignedToken> source;
   // The glossaries' terms in it, with their bytes of the text.
   std::vector<FoundTerm> terms;
+  // What a memory has for it.  If that answers, there is no job.
+  std::optional<MemoryMatch> match;
+
+  // What a memory answers; null: it does not.
+  const std::string* stored() const {
+    return match.has_value() && match->answers() ? &match->segment.target : nullptr;
+  }
 };
 
 struct PlannedText {
@@ -96,8 +103,11 @@ struct PlannedText {
 struct TranslationPlan {
   std::vector<PlannedText> texts;  // as in the request
   std::vector<JobPtr> jobs;        // one per sentence with text, in order; without on_done
-  bool by_consensus = false;       // hypotheses are chosen by how much they agree
-  int num_hypotheses = 1;          // to be returned
+  // For each job that repairs what a memory has (repair.h): the one that translates without it,
+  // which is only needed if the repair is doubtful.  Null for others.
+  std::vector<JobPtr> plain;
+  bool by_consensus = false;  // hypotheses are chosen by how much they agree
+  int num_hypotheses = 1;     // to be returned
   AlignmentPlan alignment;
   std::optional<float> min_quality;
   bool refuse_low_quality = false;

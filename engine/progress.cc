@@ -139,6 +139,7 @@ bool ProgressTeller::RenderUntil(const PlannedText& text, size_t end) {
     const size_t number = in_raw_order_[known_];
     if (text.marked->sentences[number].raw.begin >= end) break;
     const PlannedSentence& sentence = text.sentences[number];
+    if (sentence.stored() != nullptr) renderer_->Set(number, *sentence.stored(), {});
     if (sentence.job < 0) continue;
     if (!jobs_[sentence.job].done) return false;
     RenderSentence(tokenizer_, text, number, *BestOf(sentence), plan_.alignment, &*renderer_);
@@ -161,6 +162,8 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
     looked_at_ = stable.size();
     words = tokenizer_.DecodeStable(stable.subspan(sentence.hidden));
     if (words.size() <= told_.size()) return false;
+  } else if (sentence.stored() != nullptr) {
+    words = *sentence.stored();
   }
   if (words.compare(0, told_.size(), told_) != 0) {
     fault_ = absl::InternalError("a sentence does not begin with the text reported for it");

@@ -274,6 +274,7 @@ void Route::TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestStat
                            OnProgress on_progress) const {
   request.previous_texts.clear();  // the text between them was not kept
   request.previous_translations.clear();
+  request.memories.clear();           // they are between the first language and the last
   TranslateRequest second = request;  // with the same options
   request.insight = {};
   second.source_language = pivot_;

@@ -18,13 +18,6 @@ TermIndex IndexOf(const std::vector<GlossaryEntry>& entries) {
   return TermIndex(terms);
 }
 
-// Whether a tag names the language of a model's code, as far as both say what they mean.
-bool IsLanguage(const std::string& tag, const std::string& code) {
-  if (tag.empty() || code.empty() || tag == code) return true;
-  const std::optional<Language> wanted = ParseLanguage(tag), served = ParseLanguage(code);
-  return wanted.has_value() && served.has_value() && Nearness(*wanted, *served) > 0;
-}
-
 void AddOnce(std::string form, std::vector<std::string>* forms) {
   if (std::find(forms->begin(), forms->end(), form) == forms->end()) {
     forms->push_back(std::move(form));

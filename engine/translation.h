@@ -16,6 +16,7 @@
 #include "engine/alignment.h"
 #include "engine/glossary.h"
 #include "engine/insight.h"
+#include "engine/memory.h"
 #include "engine/quality.h"
 #include "engine/search/search_options.h"
 #include "engine/text/literal_check.h"
@@ -52,6 +53,9 @@ struct TranslateRequest {
   // What the texts were before they were edited, and their translations then: one per text, or
   // none.  They make work less and never change a translation (drafts.h).
   std::vector<std::string> previous_texts, previous_translations;
+  // Where sentences are looked up, in this order, and how much of one must be found, in percent.
+  std::vector<MemoryPtr> memories;
+  int memory_threshold = kDefaultMemoryThreshold;
   bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
   InsightOptions insight;
@@ -113,8 +117,9 @@ struct UnmetTerm {
 struct Translation {
   std::vector<TranslatedHypothesis> hypotheses;  // best first; at least one
   std::vector<SentencePair> sentences;
-  std::vector<UnmetTerm> unmet;  // by the best hypothesis, in the order of the text
-  int source_tokens = 0;         // eos included, after truncation
+  std::vector<UnmetTerm> unmet;      // by the best hypothesis, in the order of the text
+  std::vector<MemoryMatch> matches;  // that a memory has, in the order of the text
+  int source_tokens = 0;             // eos included, after truncation
   bool truncated = false;
   bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
   bool low_quality = false;  // the best hypothesis is below min_quality

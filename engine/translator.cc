@@ -11,6 +11,7 @@
 #include "engine/assembly.h"
 #include "engine/base/status.h"
 #include "engine/progress.h"
+#include "engine/repair.h"
 
 namespace dragoman {
 namespace {
@@ -19,9 +20,11 @@ namespace {
 // assembles the answer.
 class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
  public:
-  RunningRequest(std::shared_ptr<const Model> model, std::shared_ptr<RequestState> state,
-                 std::function<void(TranslateResponse)> done, OnProgress on_progress)
+  RunningRequest(std::shared_ptr<const Model> model, WorkerPool* pool,
+                 std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
+                 OnProgress on_progress)
       : model_(std::move(model)),
+        pool_(pool),
         state_(std::move(state)),
         done_(std::move(done)),
         on_progress_(std::move(on_progress)),
@@ -34,16 +37,20 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
   void Answer(absl::Status status);
 
  private:
+  void SetCallbacks(size_t job, Job* to);
   void JobDone(size_t job, JobResult result);
+  bool TryPlainly(size_t job, JobResult* result);
   void Respond(absl::Status status);
 
   const std::shared_ptr<const Model> model_;
+  WorkerPool* const pool_;
   const std::shared_ptr<RequestState> state_;
   const std::function<void(TranslateResponse)> done_;
   const OnProgress on_progress_;
   const absl::Time started_;
   absl::Duration tokenize_;
   TranslationPlan plan_;                  // without its jobs, which have been handed on
+  std::vector<JobPtr> plain_;             // as in the plan; null once it is not needed
   std::vector<JobResult> results_;        // of each job
   std::optional<ProgressTeller> teller_;  // if progress is reported
   std::atomic<int> jobs_left_ = 0;
@@ -56,23 +63,49 @@ absl::StatusOr<std::vector<JobPtr>> RunningRequest::Plan(const PlanContext& cont
                                                          TranslateRequest request) {
   ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), state_));
   std::vector<JobPtr> jobs = std::move(plan_.jobs);
+  plain_ = std::move(plan_.plain);
   results_.resize(jobs.size());
   jobs_left_ = static_cast<int>(jobs.size());
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    jobs[i]->on_done = [self = shared_from_this(), i](JobResult result) {
-      self->JobDone(i, std::move(result));
-    };
-  }
   if (on_progress_ != nullptr) {
     teller_.emplace(&model_->tokenizer(), &plan_, &results_, on_progress_);
-    for (size_t i = 0; i < jobs.size(); ++i) {
-      jobs[i]->on_stable = [self = shared_from_this(), i](absl::Span<const int32_t> tokens) {
-        self->teller_->Stable(i, tokens);
-      };
-    }
   }
+  for (size_t i = 0; i < jobs.size(); ++i) SetCallbacks(i, jobs[i].get());
   tokenize_ = absl::Now() - started_;
   return jobs;
+}
+
+void RunningRequest::SetCallbacks(size_t job, Job* to) {
+  to->on_done = [self = shared_from_this(), job](JobResult result) {
+    self->JobDone(job, std::move(result));
+  };
+  // Of a sentence with two jobs, nothing is certain before both are done.
+  if (!teller_.has_value() || plain_[job] != nullptr) return;
+  to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
+    self->teller_->Stable(job, tokens);
+  };
+}
+
+// For the result of a job that repairs: whether the sentence is now being translated plainly, and
+// this result waits for that one.
+bool RunningRequest::TryPlainly(size_t job, JobResult* result) {
+  JobPtr plain = std::move(plain_[job]);
+  result->repaired = true;
+  if (!IsDoubtful(result->hypotheses.front())) return false;
+  plain->on_done = [self = shared_from_this(), job, repair = *result](JobResult other) mutable {
+    const bool is_better =
+        other.status.ok() && repair.hypotheses.front().score >= other.hypotheses.front().score;
+    JobResult& better = is_better ? repair : other;
+    better.times.steps = repair.times.steps + other.times.steps;
+    better.times.kept = repair.times.kept;
+    better.reused = repair.reused && other.reused;
+    self->JobDone(job, std::move(better));
+  };
+  std::vector<JobPtr> jobs;
+  jobs.push_back(std::move(plain));
+  const absl::Status status = pool_->Submit(std::move(jobs));
+  if (status.ok()) return true;
+  *result = {.status = status};
+  return false;
 }
 
 void RunningRequest::JobDone(size_t job, JobResult result) {
@@ -80,6 +113,8 @@ void RunningRequest::JobDone(size_t job, JobResult result) {
     result.status = absl::UnavailableError(
         absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
   }
+  const bool repairs = plain_[job] != nullptr && result.status.ok();
+  if (repairs && TryPlainly(job, &result)) return;
   if (!result.status.ok()) {
     {
       absl::MutexLock lock(&mutex_);
@@ -197,7 +232,7 @@ void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestStat
     return TranslateLater(std::move(request), std::move(state), std::move(done),
                           std::move(on_progress));
   }
-  const auto call = std::make_shared<RunningRequest>(context_.model, state, std::move(done),
+  const auto call = std::make_shared<RunningRequest>(context_.model, pool_, state, std::move(done),
                                                      std::move(on_progress));
   absl::Status status = state->Wanted(absl::Now());
   if (!status.ok()) return call->Answer(std::move(status));

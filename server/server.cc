@@ -134,6 +134,7 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       translate_service_(&parts_),
       model_service_(&parts_),
       glossary_service_(&parts_),
+      memory_service_(&parts_),
       load_service_(&load_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
@@ -195,11 +196,17 @@ absl::Status Server::ReadSecrets() {
 }
 
 absl::Status Server::OpenGlossaries() {
-  if (options_.glossaries.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
-  return watcher_.Add({.what = "glossaries", .paths = {options_.glossaries}, .read = [this] {
-                         return glossaries_->Look();
-                       }});
+  const auto watch = [this](const char* what, const std::string& directory, auto* store) {
+    return watcher_.Add(
+        {.what = what, .paths = {directory}, .read = [store] { return store->Look(); }});
+  };
+  if (!options_.glossaries.empty()) {
+    ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
+    RETURN_IF_ERROR(watch("glossaries", options_.glossaries, glossaries_.get()));
+  }
+  if (options_.memories.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(memories_, MemoryStore::Open(options_.memories));
+  return watch("translation memories", options_.memories, memories_.get());
 }
 
 void Server::WarnOfOpenPorts() const {
@@ -350,6 +357,8 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .stored_documents = &stored_documents_,
             .glossaries = glossaries_.get(),
             .default_glossaries = options_.default_glossaries,
+            .memories = memories_.get(),
+            .default_memories = options_.default_memories,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};
@@ -372,6 +381,7 @@ absl::Status Server::StartGrpc() {
       grpc, {{&translate_service_, v1::TranslationService::service_full_name()},
              {&model_service_, v1::ModelService::service_full_name()},
              {&glossary_service_, v1::GlossaryService::service_full_name()},
+             {&memory_service_, v1::MemoryService::service_full_name()},
              {&load_service_, xds::service::orca::v3::OpenRcaService::service_full_name()}});
 }
 

@@ -31,10 +31,12 @@
 #include "server/grpc/glossary_service.h"
 #include "server/grpc/grpc_port.h"
 #include "server/grpc/load_service.h"
+#include "server/grpc/memory_service.h"
 #include "server/grpc/model_service.h"
 #include "server/grpc/translate_service.h"
 #include "server/http/pages.h"
 #include "server/http/port.h"
+#include "server/memories/memory_store.h"
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
 #include "server/net/inherited_sockets.h"
@@ -124,13 +126,15 @@ class Server {
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
   std::unique_ptr<GlossaryStore> glossaries_;   // null: none are kept
-  FileWatcher watcher_;                         // of the files of the three above
+  std::unique_ptr<MemoryStore> memories_;       // null: none are kept
+  FileWatcher watcher_;                         // of the files of the four above
   ServerParts parts_;
   DocumentDesk documents_;
   DocumentStore stored_documents_;
   TranslateService translate_service_;
   ModelService model_service_;
   GlossaryService glossary_service_;
+  MemoryService memory_service_;
   LoadService load_service_;
   ConnectionRange connections_, http_connections_;
   std::unique_ptr<GrpcPort> grpc_;

@@ -35,7 +35,8 @@ SERVER = {
     "config": ("compat/names", "auth", "observe", "base"),
     "models": ("config", "observe", "base"),
     "glossaries": ("observe", "base"),
-    "api": ("models", "config", "auth", "glossaries", "observe", "base"),
+    "memories": ("observe", "base"),
+    "api": ("models", "config", "auth", "glossaries", "memories", "observe", "base"),
     "grpc": ("api", "config", "net", "auth", "observe", "base"),
     "http": ("api", "net", "auth", "observe", "base", "page"),
     "compat": ("http", "api", "glossaries", "base"),
@@ -51,7 +52,7 @@ def layer(box, name, layers, others=""):
 BELOW_TRANSLATOR = rf"engine/({'|'.join(ENGINE)})/"
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
-SERVER_SEES = (r"engine/(translator|route|servable|machine_report|terms)\.h|engine/base/|"
+SERVER_SEES = (r"engine/(translator|route|servable|machine_report|memory|terms)\.h|engine/base/|"
                r"engine/text/(language_detector|language_tag|letter_case|splitter|text_span)\.h|"
                r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report)\.h")
 
@@ -62,10 +63,10 @@ DIRECTORIES = (
     (r"crypto/", r"crypto/|engine/base/"),
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
-    *(layer("server", name, layers, rf"|crypto/|documents/(document|xml_events)\.|{SERVER_SEES}|{PROTO}")
+    *(layer("server", name, layers, rf"|crypto/|documents/(document|tmx|xml_events)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
     (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
-    (r"client/", rf"client/|crypto/|web/|documents/document\.|engine/(options|base)/|{PROTO}"),
+    (r"client/", rf"client/|crypto/|web/|documents/(document|tmx)\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.
@@ -83,6 +84,7 @@ LIBRARIES = (
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/"),
     (r"spdlog/", r"server/observe/logging\."),
     (r"re2/", r"engine/text/literals\."),
+    (r"utf8proc", r"engine/text/normal_form\."),
     (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
     (r"rapidjson/", r"documents/json_reader\."),

@@ -74,6 +74,14 @@ export interface TranslateRequest {
    */
   previousSources?: string[];
   previousTranslations?: string[];
+  /**
+   * Translation memories (MemoryService) in which sentences are looked up, in addition to those that the
+   * server was given for the model or the caller; of equal matches, that of an earlier one counts.  At
+   * most 16.  Without target_prefixes, sampling, alternatives and several hypotheses; see docs/memory.md.
+   */
+  memoryIds?: string[];
+  /** How much of a sentence a memory must have, in percent: 50 to 100 (only the same sentence); default 75. */
+  memoryThreshold?: number;
 }
 
 export type LowQuality =
@@ -413,7 +421,35 @@ export interface Translation {
   detectionConfidence: number;
   /** the best hypothesis is below TranslateRequest.min_quality */
   lowQuality: boolean;
+  /** The sentences that a memory has, in the order of the text. */
+  memoryMatches: MemoryMatch[];
 }
+
+/** What a translation memory has for a sentence. */
+export interface MemoryMatch {
+  memoryId: string;
+  memoryVersion: number;
+  /** of the segment */
+  source: string;
+  target: string;
+  /** How much of the longer of both sources the other has, in words; 100: they are the same. */
+  percent: number;
+  kind: MemoryMatchKind;
+  /** The sentence: the bytes [begin, end) of the UTF-8 text. */
+  sourceBegin: number;
+  sourceEnd: number;
+}
+
+export type MemoryMatchKind =
+  | 'KIND_UNSPECIFIED'
+  /** the same sentence between the same others: the target is the translation */
+  | 'KIND_CONTEXT'
+  /** the same sentence: the target is the translation */
+  | 'KIND_EXACT'
+  /** the target, of which the model has changed what the sentence has changed */
+  | 'KIND_REPAIRED'
+  /** the model's own translation, which was better or for which options asked */
+  | 'KIND_TRANSLATED';
 
 /**
  * A term of the text that its translation does not say as a glossary wants: that would have harmed
@@ -661,7 +697,7 @@ export interface Timing {
   reusedSentences: number;
   /**
    * Steps of the decoder, summed over the sentences that took work; and the tokens of
-   * previous_translations that were kept.
+   * previous_translations and memories that were kept.
    */
   decoderSteps: number;
   keptTokens: number;
@@ -949,6 +985,78 @@ export interface DeleteGlossaryRequest {
 }
 
 export interface DeleteGlossaryResponse {
+}
+
+/** A translation memory: a set of segments from one language into another. */
+export interface TranslationMemory {
+  /** chosen by the server */
+  id?: string;
+  name?: string;
+  /** other principals may use and read it */
+  shared?: boolean;
+  /** 1, and one more with each change */
+  version?: number;
+  createTime?: Timestamp;
+  /** BCP-47 tags; empty: any. */
+  sourceLanguage?: string;
+  targetLanguage?: string;
+  /** set by the server */
+  segmentCount?: number;
+  /** it is not the caller's to change */
+  readOnly?: boolean;
+}
+
+/** A sentence and its translation. */
+export interface MemorySegment {
+  source?: string;
+  target?: string;
+  /** The sentences around the source where it stood; empty: not known, or none. */
+  previousSource?: string;
+  nextSource?: string;
+}
+
+export interface CreateMemoryRequest {
+  /** its name, languages, and whether it is shared */
+  memory?: TranslationMemory;
+  /** the first ones */
+  segments?: MemorySegment[];
+}
+
+export interface GetMemoryRequest {
+  id?: string;
+}
+
+export interface ListMemoriesRequest {
+}
+
+export interface ListMemoriesResponse {
+  memories: TranslationMemory[];
+}
+
+export interface GetMemorySegmentsRequest {
+  id?: string;
+  /** how many come before the first of the page */
+  start?: number;
+  /** at most 1,000, which is the default */
+  limit?: number;
+}
+
+export interface GetMemorySegmentsResponse {
+  memory: TranslationMemory | null;
+  /** none after the last one */
+  segments: MemorySegment[];
+}
+
+export interface LearnSegmentsRequest {
+  id?: string;
+  segments?: MemorySegment[];
+}
+
+export interface DeleteMemoryRequest {
+  id?: string;
+}
+
+export interface DeleteMemoryResponse {
 }
 
 export interface ListModelsRequest {

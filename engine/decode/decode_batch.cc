@@ -47,6 +47,15 @@ void SetMargins(absl::Span<Candidate> row) {
   for (Candidate& candidate : row) candidate.margin = candidate.log_prob - best;
 }
 
+// Whether the newest row of a hypothesis attends most to a source token that is marked.
+bool AttendsTo(const SentenceState& state, int row, absl::Span<const char> marked) {
+  if (marked.empty()) return false;
+  std::vector<float> attention;
+  state.AppendAttention(row, &attention);
+  const auto newest = attention.end() - static_cast<std::ptrdiff_t>(marked.size());
+  return marked[static_cast<size_t>(std::max_element(newest, attention.end()) - newest)] != 0;
+}
+
 // Adds to every hypothesis its attention.
 void AddAttention(const SentenceState& state, size_t source_tokens,
                   std::vector<Hypothesis>* hypotheses) {
@@ -316,6 +325,8 @@ void DecodeBatch::GatherRows(Sentence* sentence) {
       if (newest) {
         task.k = std::max(search.candidates_per_row(), job.margins ? 1 : 0);
         task.wanted = search.wanted(static_cast<int>(i));
+        const size_t place = static_cast<size_t>(t);
+        if (job.draft_loss > 0.0f && place < tokens.size()) task.wanted = tokens.subspan(place, 1);
         task.random_key = MixKey(MixKey(job.random_key, t), live.draw);
       } else {
         task.k = job.margins ? 1 : 0;
@@ -407,6 +418,9 @@ void DecodeBatch::AdvanceDraft(Sentence* sentence, int first_ranker) {
     if (sentence->job->margins) FinishMargins(*sentence, chosen, 0, &candidates);
     sentence->all_banned |= ranker.all_banned();
     for (Candidate& candidate : candidates) candidate.row = first_row + chosen;
+    if (sentence->job->draft_loss > 0.0f) {
+      KeepDrafted(*sentence, chosen, static_cast<size_t>(before + chosen), &candidates);
+    }
     search.Advance(candidates);
     as_proposed = !search.done() && chosen + 1 < sentence->rankers &&
                   search.live().front().tokens.back() == sentence->drafted[before + chosen];
@@ -421,6 +435,25 @@ void DecodeBatch::AdvanceDraft(Sentence* sentence, int first_ranker) {
     sentence->state->Rewind(sentence->seen, first_row + chosen - 1);
   }
   if (sentence->job->on_stable != nullptr) TellStable(sentence);
+}
+
+// Leaves the proposed token at this place alone among the candidates if it may be kept (drafts.h),
+// else the best one.
+void DecodeBatch::KeepDrafted(const Sentence& sentence, int chosen, size_t place,
+                              std::vector<Candidate>* candidates) {
+  const auto less_likely = [](const Candidate& a, const Candidate& b) {
+    return a.log_prob != b.log_prob ? a.log_prob < b.log_prob : a.token > b.token;
+  };
+  if (candidates->empty()) return;
+  Candidate kept = *std::max_element(candidates->begin(), candidates->end(), less_likely);
+  const Job& job = *sentence.job;
+  for (const Candidate& candidate : *candidates) {
+    if (place >= sentence.drafted.size() || candidate.token != sentence.drafted[place]) continue;
+    const bool likely = candidate.log_prob >= kept.log_prob - sentence.draft->MostLoss(chosen == 0);
+    if (!likely || candidate.token == kept.token) continue;
+    if (!AttendsTo(*sentence.state, candidate.row, job.changed)) kept = candidate;
+  }
+  candidates->assign(1, kept);
 }
 
 void DecodeBatch::TellStable(Sentence* sentence) {

@@ -103,6 +103,8 @@ class DecodeBatch {
                             std::vector<Candidate>* candidates);
   void Advance(Sentence* sentence, int first_ranker);
   void AdvanceDraft(Sentence* sentence, int first_ranker);
+  static void KeepDrafted(const Sentence& sentence, int chosen, size_t place,
+                          std::vector<Candidate>* candidates);
   bool BeginReplay(Sentence* sentence);
   void BeginHypothesis(Sentence* sentence);
   void GatherReplay(Sentence* sentence);

@@ -26,11 +26,14 @@ absl::Span<const int32_t> Draft::Propose(absl::Span<const int32_t> tokens) {
   if (!tokens.empty()) {
     // The last token was not proposed, but may be the one that would have been.
     const bool next = follows_ && place_ < draft.size() && draft[place_] == tokens.back();
+    returns_ = !next;
     if (next) {
       ++place_;
     } else if (!FindPlace(tokens)) {
       follows_ = false;
-      return {};
+      if (job_.draft_loss == 0.0f) return {};
+      // Perhaps the last token is in the place of one of the draft's.
+      place_ = std::min(place_ + 1, draft.size());
     }
   }
   follows_ = true;

@@ -11,6 +11,12 @@
 // it would have made one by one, so the translation is the same, bit for bit; a bad draft only
 // takes rows.
 //
+// With Job::draft_loss, the draft is a good translation of a similar sentence, of which no more is
+// to be changed than must be (repair.h).  It begins with a proposal of all of it.  A proposed token
+// stays although the search would choose another one, unless it is much less likely or attends to
+// source words that have changed.  Then the search goes on by itself, and returns to the draft
+// where it would choose what the draft has.
+//
 // Pure bookkeeping, for one thread at a time.
 
 #ifndef DRAGOMAN_ENGINE_DECODE_DRAFTS_H_
@@ -31,13 +37,20 @@ class Draft {
   // network that takes several tokens.
   static bool IsUsed(const Job& job);
   // How many proposed tokens may turn out wrong: what a sentence's state needs room for besides.
-  static int MostWrong(const Job& job) { return static_cast<int>(job.draft.size()) / 2 + kFirst; }
+  static int MostWrong(const Job& job) {
+    const int size = static_cast<int>(job.draft.size());
+    return (job.draft_loss > 0.0f ? 2 * size : size / 2) + kFirst;
+  }
 
   // The job outlives it.
-  explicit Draft(const Job& job) : job_(job), wrong_left_(MostWrong(job)) {}
+  explicit Draft(const Job& job)
+      : job_(job), wrong_left_(MostWrong(job)), most_(job.draft_loss > 0.0f ? kMost : kFirst) {}
 
   // What to propose after these tokens; perhaps nothing.
   absl::Span<const int32_t> Propose(absl::Span<const int32_t> tokens);
+  // How much less likely than the best a proposed token may be: the first one of the last proposal,
+  // or another one.
+  float MostLoss(bool first) const { return first && returns_ ? 0.0f : job_.draft_loss; }
   // How many of the last proposal's tokens were chosen; the search has chosen one more in any case.
   void Chosen(int tokens);
 
@@ -49,10 +62,11 @@ class Draft {
 
   const Job& job_;
   int wrong_left_;
-  size_t place_ = 0;     // in the draft, of the next token
-  bool follows_ = true;  // the tokens so far lead there
-  int most_ = kFirst;    // of the next proposal
-  int proposed_ = 0;     // of the last one
+  size_t place_ = 0;      // in the draft, of the next token
+  bool follows_ = true;   // the tokens so far lead there
+  bool returns_ = false;  // the last proposal came after tokens that the draft does not have
+  int most_;              // of the next proposal
+  int proposed_ = 0;      // of the last one
 };
 
 }  // namespace dragoman

@@ -97,7 +97,8 @@ struct JobResult {
   absl::Status status;
   std::vector<Hypothesis> hypotheses;  // best first; at least one if status is OK
   JobTimes times;
-  bool reused = false;  // taken from an equal job (result_cache.h)
+  bool reused = false;    // taken from an equal job (result_cache.h)
+  bool repaired = false;  // of the two jobs of a sentence, that of the one that repairs (repair.h)
 };
 
 struct Flow;  // the scheduler's view of a request (fair_share.h)
@@ -115,6 +116,11 @@ struct Job : SearchTask {
   // A guess at the translation, which makes greedy search take fewer steps and changes nothing else
   // (drafts.h).
   std::vector<int32_t> draft;
+  // Above 0, the draft is kept where that is possible (repair.h): its tokens may be so much less
+  // likely than the best ones, except those that attend to source tokens that are `changed` (1,
+  // else 0; as many as the source has, or none).
+  float draft_loss = 0.0f;
+  std::vector<char> changed;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
   // Optional.  Called before on_done, on the same thread, whenever more tokens are certain to begin

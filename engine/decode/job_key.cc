@@ -97,6 +97,8 @@ std::string ResultKey(const Job& job) {
   AddRules(*rules, &key);
   key.Add(options.sampling ? random_key : 0);
   key.AddAll(job.candidates, job.heads.size());
+  // Other drafts change nothing.
+  if (job.draft_loss > 0.0f) key.AddAll(job.draft_loss, job.draft, job.changed);
   for (const AttentionHead& head : job.heads) key.AddAll(head.kind, head.layer, head.head);
   return bytes;
 }

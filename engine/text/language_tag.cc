@@ -164,4 +164,10 @@ std::optional<std::pair<std::string, std::string>> ParseLanguagePair(std::string
   return known && pair.first != pair.second ? std::optional(std::move(pair)) : std::nullopt;
 }
 
+bool IsLanguage(const std::string& tag, const std::string& code) {
+  if (tag.empty() || code.empty() || tag == code) return true;
+  const std::optional<Language> wanted = ParseLanguage(tag), served = ParseLanguage(code);
+  return wanted.has_value() && served.has_value() && Nearness(*wanted, *served) > 0;
+}
+
 }  // namespace dragoman

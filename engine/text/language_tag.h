@@ -46,6 +46,9 @@ bool IsRightToLeft(std::string_view code);
 // The language must be the same; then the script counts, then the region.
 int Nearness(const Language& wanted, const Language& served);
 
+// Whether a tag names the language of a model's code, as far as both say what they mean: "" is any.
+bool IsLanguage(const std::string& tag, const std::string& code);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_LANGUAGE_TAG_H_

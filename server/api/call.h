@@ -33,6 +33,7 @@ namespace dragoman {
 class DocumentDesk;
 class DocumentStore;
 class GlossaryStore;
+class MemoryStore;
 
 // What the services share.  Owned by the Server, which outlives them.
 struct ServerParts {
@@ -47,6 +48,8 @@ struct ServerParts {
   DocumentStore* stored_documents = nullptr;
   GlossaryStore* glossaries = nullptr;  // null: none are kept
   std::vector<DefaultGlossary> default_glossaries;
+  MemoryStore* memories = nullptr;  // of translations; null: none are kept
+  std::vector<DefaultGlossary> default_memories;
   Metrics* metrics = nullptr;
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request

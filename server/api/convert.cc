@@ -170,6 +170,20 @@ v1::FinishReason ToProto(FinishReason reason) {
   return v1::FINISH_REASON_UNSPECIFIED;
 }
 
+v1::MemoryMatch::Kind ToProto(MemoryMatch::Kind kind) {
+  switch (kind) {
+    case MemoryMatch::kContext:
+      return v1::MemoryMatch::KIND_CONTEXT;
+    case MemoryMatch::kExact:
+      return v1::MemoryMatch::KIND_EXACT;
+    case MemoryMatch::kRepaired:
+      return v1::MemoryMatch::KIND_REPAIRED;
+    case MemoryMatch::kTranslated:
+      return v1::MemoryMatch::KIND_TRANSLATED;
+  }
+  return v1::MemoryMatch::KIND_UNSPECIFIED;
+}
+
 v1::Model::State ToProto(VersionState state) {
   switch (state) {
     case VersionState::kLoading:
@@ -297,6 +311,7 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(engine.keep_literals, KeepsLiterals(request->literals()));
   engine.set_direction = request->output().set_direction();
   engine.check_literals = engine.judge = request->output().quality();
+  if (request->has_memory_threshold()) engine.memory_threshold = request->memory_threshold();
   if (request->has_min_quality()) engine.min_quality = request->min_quality();
   ASSIGN_OR_RETURN(engine.refuse_low_quality, RefusesLowQuality(request->low_quality()));
   engine.source_language = std::move(*request->mutable_source_language());
@@ -340,6 +355,17 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     to->set_source(term.source);
     to->set_source_begin(static_cast<int>(term.span.begin));
     to->set_source_end(static_cast<int>(term.span.end));
+  }
+  for (const MemoryMatch& match : translation.matches) {
+    v1::MemoryMatch* const to = proto->add_memory_matches();
+    to->set_memory_id(match.memory);
+    to->set_memory_version(match.version);
+    to->set_source(match.segment.source);
+    to->set_target(match.segment.target);
+    to->set_percent(match.percent);
+    to->set_kind(ToProto(match.kind));
+    to->set_source_begin(static_cast<int>(match.span.begin));
+    to->set_source_end(static_cast<int>(match.span.end));
   }
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);

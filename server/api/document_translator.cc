@@ -157,6 +157,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
   }
   request.add_contents(std::move(sample));
   request.clear_glossary_ids();  // those of the passages are looked up with them
+  request.clear_memory_ids();
   TranslateTask task(parts_);
   RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit()));
   if (!task.detected().has_value()) return absl::OkStatus();

@@ -153,6 +153,17 @@ absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(
   return v1::DeleteGlossaryResponse();
 }
 
+std::vector<std::string> IdsByDefault(const std::vector<DefaultGlossary>& defaults,
+                                      const std::string& principal, const std::string& model) {
+  std::vector<std::string> ids;
+  for (const DefaultGlossary& by_default : defaults) {
+    const bool is_for = (by_default.principal.empty() || by_default.principal == principal) &&
+                        (by_default.model.empty() || by_default.model == model);
+    if (is_for) ids.insert(ids.end(), by_default.ids.begin(), by_default.ids.end());
+  }
+  return ids;
+}
+
 absl::StatusOr<TermLists> GlossariesFor(const ServerParts& parts,
                                         const v1::TranslateRequest& request,
                                         const std::string& principal, const std::string& model) {
@@ -166,15 +177,10 @@ absl::StatusOr<TermLists> GlossariesFor(const ServerParts& parts,
     ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Find(id, principal));
     AddLists(*glossary, &lists);
   }
-  for (const DefaultGlossary& by_default : parts.default_glossaries) {
-    const bool is_for = (by_default.principal.empty() || by_default.principal == principal) &&
-                        (by_default.model.empty() || by_default.model == model);
-    if (!is_for || parts.glossaries == nullptr) continue;
-    for (const std::string& id : by_default.ids) {
-      // One that is gone, or that this caller must not see, is not missed.
-      const absl::StatusOr<GlossaryPtr> glossary = parts.glossaries->Find(id, principal);
-      if (glossary.ok()) AddLists(**glossary, &lists);
-    }
+  if (parts.glossaries == nullptr) return lists;
+  for (const std::string& id : IdsByDefault(parts.default_glossaries, principal, model)) {
+    const absl::StatusOr<GlossaryPtr> glossary = parts.glossaries->Find(id, principal);
+    if (glossary.ok()) AddLists(**glossary, &lists);
   }
   return lists;
 }

@@ -5,6 +5,7 @@
 #define DRAGOMAN_SERVER_API_GLOSSARIES_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "dragoman/v1/translation.pb.h"
@@ -25,6 +26,11 @@ absl::StatusOr<GlossaryStore*> GlossariesOf(const ServerParts& parts);
 
 // An entry as a request or a stored glossary has it.
 GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto);
+
+// The ids that requests of a principal to a model use by default.  One that is gone, or that the
+// caller must not see, is not missed.
+std::vector<std::string> IdsByDefault(const std::vector<DefaultGlossary>& defaults,
+                                      const std::string& principal, const std::string& model);
 
 // The lists of the glossaries with these ids, and of those that the principal or the model (a name
 // as in TranslateResponse.model) uses by default.  INVALID_ARGUMENT if there are too many,

@@ -9,6 +9,7 @@
 #include "engine/base/utf8.h"
 #include "server/api/convert.h"
 #include "server/api/glossaries.h"
+#include "server/api/memories.h"
 
 namespace dragoman {
 namespace {
@@ -31,6 +32,8 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(*parts_, request, permit.principal(),
                                                         WithoutLabels(route_->name())));
+  ASSIGN_OR_RETURN(request_.memories, MemoriesFor(*parts_, request, permit.principal(),
+                                                  WithoutLabels(route_->name())));
   RETURN_IF_ERROR(JudgeOptions());
   // The limits are those of the whole request, whatever routes its texts take.
   if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
@@ -178,6 +181,7 @@ void TranslateTask::NoteTimes(const TranslateResponse& translated) {
 void TranslateTask::Count(const Translation& translation) {
   size_.source_tokens += translation.source_tokens;
   size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+  for (const MemoryMatch& match : translation.matches) parts_->metrics->OnMemoryMatch(match.kind);
 }
 
 void TranslateTask::SetDetected(size_t text, v1::Translation* translation) const {

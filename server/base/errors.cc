@@ -13,7 +13,9 @@ namespace dragoman {
 namespace {
 
 constexpr char kModelPayload[] = "dragoman.model";
-constexpr char kGlossaryPayload[] = "dragoman.glossary";
+// Of what principals keep: its type, and its id.
+constexpr char kKeptPayload[] = "dragoman.kept";
+constexpr char kIdPayload[] = "dragoman.id";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
 constexpr char kRightPayload[] = "dragoman.right";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
@@ -86,6 +88,14 @@ absl::Status Clipped(const absl::Status& status) {
   return clipped;
 }
 
+absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id) {
+  const std::string shown = Clip(id, 128);
+  absl::Status status = absl::NotFoundError(absl::StrCat("there is no ", noun, " \"", shown, "\""));
+  status.SetPayload(kKeptPayload, absl::Cord(type));
+  status.SetPayload(kIdPayload, absl::Cord(shown));
+  return status;
+}
+
 }  // namespace
 
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
@@ -98,10 +108,11 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served) {
 }
 
 absl::Status GlossaryNotFound(const std::string& id) {
-  const std::string shown = Clip(id, 128);
-  absl::Status status = absl::NotFoundError("there is no glossary \"" + shown + "\"");
-  status.SetPayload(kGlossaryPayload, absl::Cord(shown));
-  return status;
+  return KeptNotFound("glossary", "dragoman.v1.Glossary", id);
+}
+
+absl::Status MemoryNotFound(const std::string& id) {
+  return KeptNotFound("translation memory", "dragoman.v1.TranslationMemory", id);
 }
 
 absl::Status MissingRight(const std::string& principal, const std::string& right,
@@ -230,9 +241,8 @@ google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry
       }
       break;
     case absl::StatusCode::kNotFound:
-      if (status.GetPayload(kGlossaryPayload).has_value()) {
-        const std::string id = Payload(status, kGlossaryPayload);
-        AddDetail(Missing("dragoman.v1.Glossary", id, rich.message()), &rich);
+      if (const std::string type = Payload(status, kKeptPayload); !type.empty()) {
+        AddDetail(Missing(type.c_str(), Payload(status, kIdPayload), rich.message()), &rich);
       } else {
         const std::string name = Payload(status, kModelPayload);
         AddDetail(Missing("dragoman.v1.Model", name, rich.message()), &rich);

@@ -3,7 +3,7 @@
 // `grpc-status-details-bin`.
 //
 //   INVALID_ARGUMENT    BadRequest naming the field (FieldOf)
-//   NOT_FOUND           ResourceInfo naming the model or the glossary
+//   NOT_FOUND           ResourceInfo naming the model, the glossary or the memory
 //   UNAUTHENTICATED     no details: nothing that helps to guess
 //   PERMISSION_DENIED   ErrorInfo with the reason MISSING_RIGHT, the right and its value
 //   RESOURCE_EXHAUSTED  RetryInfo
@@ -27,6 +27,8 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served);
 
 // NOT_FOUND for a glossary: there is none with that id, or the caller must not know of it.
 absl::Status GlossaryNotFound(const std::string& id);
+// The same for a translation memory.
+absl::Status MemoryNotFound(const std::string& id);
 
 // PERMISSION_DENIED because `principal` lacks a right: "models" with the value "en-de".
 absl::Status MissingRight(const std::string& principal, const std::string& right,

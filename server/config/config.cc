@@ -128,13 +128,28 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
 
 absl::Status ResolveGlossaries(const v1::ServerConfig& config, ServerOptions* options) {
   options->glossaries = config.glossaries();
-  for (const v1::DefaultGlossary& glossary : config.default_glossaries()) {
-    if (options->glossaries.empty() || glossary.ids().empty()) {
-      return absl::InvalidArgumentError(
-          "default-glossary is given without an id, or without glossaries, where it is kept");
+  options->memories = config.translation_memories();
+  struct Defaults {
+    const google::protobuf::RepeatedPtrField<v1::DefaultGlossary>& from;
+    const std::string& directory;
+    const char* flag;
+    const char* directory_flag;
+    std::vector<DefaultGlossary>* to;
+  };
+  for (const Defaults& defaults :
+       {Defaults{config.default_glossaries(), options->glossaries, "default-glossary", "glossaries",
+                 &options->default_glossaries},
+        Defaults{config.default_memories(), options->memories, "default-memory",
+                 "translation-memories", &options->default_memories}}) {
+    for (const v1::DefaultGlossary& from : defaults.from) {
+      if (defaults.directory.empty() || from.ids().empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(defaults.flag, " is given without an id, or without ",
+                         defaults.directory_flag, ", where it is kept"));
+      }
+      defaults.to->push_back(
+          {from.principal(), from.model(), {from.ids().begin(), from.ids().end()}});
     }
-    options->default_glossaries.push_back(
-        {glossary.principal(), glossary.model(), {glossary.ids().begin(), glossary.ids().end()}});
   }
   return absl::OkStatus();
 }

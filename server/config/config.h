@@ -89,7 +89,7 @@ struct DocumentLimits {
   int at_once = 8;              // 0: none
 };
 
-// Stored glossaries that requests use by default.
+// Stored glossaries, or translation memories, that requests use by default.
 struct DefaultGlossary {
   std::string principal;  // "": of every one
   std::string model;      // "": every one
@@ -121,6 +121,8 @@ struct ServerOptions {
   AuthOptions auth;
   std::string glossaries;  // the directory of stored glossaries; "": none are kept
   std::vector<DefaultGlossary> default_glossaries;
+  std::string memories;  // the directory of translation memories; "": none are kept
+  std::vector<DefaultGlossary> default_memories;
   int metrics_principals = 100;  // that have a series of their own
   ConnectionOptions connections;
   HttpPortOptions http;

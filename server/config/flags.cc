@@ -57,20 +57,22 @@ void AddCanary(const std::string& value, Flags* flags) {
   canary->set_percent(percent);
 }
 
-void AddDefaultGlossary(const std::string& value, Flags* flags) {
+// Of glossaries or translation memories.
+void AddDefault(const std::string& flag, const std::string& value,
+                google::protobuf::RepeatedPtrField<v1::DefaultGlossary>* defaults, Flags* flags) {
   const size_t equals = value.find('=');
   const std::string target = value.substr(0, equals);
   const size_t at = target.rfind('@');
   if (equals == std::string::npos || equals + 1 == value.size()) {
     flags->error.Update(absl::InvalidArgumentError(
-        "--default-glossary: \"" + value + "\" is not of the form [PRINCIPAL@]MODEL=ID[,ID]"));
+        "--" + flag + ": \"" + value + "\" is not of the form [PRINCIPAL@]MODEL=ID[,ID]"));
     return;
   }
-  v1::DefaultGlossary* const glossary = flags->config.add_default_glossaries();
-  if (at != target.npos) glossary->set_principal(target.substr(0, at));
-  glossary->set_model(at == target.npos ? target : target.substr(at + 1));
+  v1::DefaultGlossary* const by_default = defaults->Add();
+  if (at != target.npos) by_default->set_principal(target.substr(0, at));
+  by_default->set_model(at == target.npos ? target : target.substr(at + 1));
   for (const absl::string_view id : absl::StrSplit(value.substr(equals + 1), ',')) {
-    glossary->add_ids(std::string(id));
+    by_default->add_ids(std::string(id));
   }
 }
 
@@ -80,7 +82,12 @@ void AddElement(const Setting& setting, const std::string& value, Flags* flags) 
   if (flag == "model") return AddModel(value, flags);
   if (flag == "shortlist") return AddShortlist(value, flags);
   if (flag == "canary") return AddCanary(value, flags);
-  if (flag == "default-glossary") return AddDefaultGlossary(value, flags);
+  if (flag == "default-glossary") {
+    return AddDefault(flag, value, flags->config.mutable_default_glossaries(), flags);
+  }
+  if (flag == "default-memory") {
+    return AddDefault(flag, value, flags->config.mutable_default_memories(), flags);
+  }
   flags->config.GetReflection()->AddString(&flags->config, setting.Field(), value);
 }
 

@@ -152,6 +152,13 @@ constexpr Setting kSettings[] = {
      "Glossaries that a model's requests use, or those of a principal, whether or not they name "
      "them; without a MODEL, of every one",
      0, 0, nullptr, "default-glossary"},
+    {"translation_memories", kText, kAtStart, "DIR", "",
+     "The directory of the translation memories that the server keeps (docs/memory.md)", 0, 0,
+     "none are kept"},
+    {"default_memories", kList, kAtStart, "[PRINCIPAL@]MODEL=ID[,ID]", "",
+     "Translation memories that a model's requests use, or those of a principal, whether or not "
+     "they name them; without a MODEL, of every one",
+     0, 0, nullptr, "default-memory"},
     {"max_requests_per_principal", kNumber, kAtStart, "REQUESTS", "",
      "Calls that one principal may have in flight; more get RESOURCE_EXHAUSTED", 0, kMaxInt,
      "any number"},

@@ -6,13 +6,13 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_tag.h"
+#include "server/base/owned_files.h"
 
 namespace dragoman {
 namespace {
@@ -44,25 +44,11 @@ absl::Status ReadComment(const std::string& comment, GlossaryText* glossary, Con
   const std::pair<std::string, std::string> both = absl::StrSplit(comment, absl::MaxSplits(':', 1));
   const std::string key(absl::StripAsciiWhitespace(both.first));
   const std::string value(absl::StripAsciiWhitespace(both.second));
-  std::string error;
-  if (key == "name") {
-    glossary->name = value;
-  } else if (key == "owner") {
-    glossary->owner = value;
-  } else if (key == "shared") {
-    glossary->shared = value == "yes";
-  } else if (key == "case") {
-    context->ignore_case = value == "ignore";
-  } else if (key == "forms") {
-    context->inflect = value == "endings";
-  } else if (key == "languages") {
-    return ReadLanguages(value, &context->languages);
-  } else if (key == "version" && !absl::SimpleAtoi(value, &glossary->version)) {
-    return absl::InvalidArgumentError("version: want a number");
-  } else if (key == "created" &&
-             !absl::ParseTime(absl::RFC3339_full, value, &glossary->created, &error)) {
-    return absl::InvalidArgumentError("created: want a time, such as 2026-01-31T12:00:00Z");
-  }
+  ASSIGN_OR_RETURN(const bool of_owner, ReadOwner(key, value, glossary));
+  if (of_owner) return absl::OkStatus();
+  if (key == "languages") return ReadLanguages(value, &context->languages);
+  if (key == "case") context->ignore_case = value == "ignore";
+  if (key == "forms") context->inflect = value == "endings";
   return absl::OkStatus();
 }
 
@@ -172,12 +158,7 @@ absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separat
 }
 
 std::string WriteGlossary(const GlossaryText& glossary) {
-  std::string text = absl::StrCat("# name: ", glossary.name, "\n");
-  if (!glossary.owner.empty()) absl::StrAppend(&text, "# owner: ", glossary.owner, "\n");
-  if (glossary.shared) absl::StrAppend(&text, "# shared: yes\n");
-  absl::StrAppend(&text, "# version: ", glossary.version, "\n# created: ",
-                  absl::FormatTime(absl::RFC3339_full, glossary.created, absl::UTCTimeZone()),
-                  "\n");
+  std::string text = WriteOwner(glossary);
   bool ignore_case = false, inflect = false;
   for (const GlossaryDictionary& dictionary : glossary.dictionaries) {
     const auto& [source, target] = dictionary.languages;

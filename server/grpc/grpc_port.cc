@@ -16,9 +16,9 @@
 namespace dragoman {
 namespace {
 
-constexpr const char* kHealthServices[] = {"", "dragoman.v1.TranslationService",
-                                           "dragoman.v1.ModelService",
-                                           "dragoman.v1.GlossaryService"};
+constexpr const char* kHealthServices[] = {
+    "", "dragoman.v1.TranslationService", "dragoman.v1.ModelService", "dragoman.v1.GlossaryService",
+    "dragoman.v1.MemoryService"};
 // Serves for as long as the process works: a draining server must not be killed for draining.
 constexpr char kLivenessService[] = "liveness";
 

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "engine/base/status.h"
 #include "server/api/detect_languages.h"
 #include "server/api/glossaries.h"
 #include "server/api/list_models.h"
+#include "server/api/memories.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
 #include "server/http/http_call.h"
@@ -136,6 +139,72 @@ void DeleteGlossary(const ApiContext& context, const HttpRequest& http,
       [&] { return ReadGlossaryId<v1::DeleteGlossaryRequest>(http); });
 }
 
+// The id in the path of a translation memory, or of its segments.
+template <typename Request>
+Request ReadMemoryId(const HttpRequest& http) {
+  constexpr std::string_view kMemories = "/v1/memories/", kSegments = "/segments";
+  std::string id = http.path.substr(kMemories.size());
+  if (id.ends_with(kSegments)) id.resize(id.size() - kSegments.size());
+  Request request;
+  request.set_id(std::move(id));
+  return request;
+}
+
+void CreateMemory(const ApiContext& context, const HttpRequest& http,
+                  std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::CreateMemoryRequest>(context, "CreateMemory", http, answer, dragoman::CreateMemory,
+                                     [&] { return ReadJson<v1::CreateMemoryRequest>(http); });
+}
+
+void ListMemories(const ApiContext& context, const HttpRequest& http,
+                  std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::ListMemoriesRequest>(context, "ListMemories", http, answer, dragoman::ListMemories,
+                                     [] { return v1::ListMemoriesRequest(); });
+}
+
+void GetMemory(const ApiContext& context, const HttpRequest& http,
+               std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::GetMemoryRequest>(context, "GetMemory", http, answer, dragoman::GetMemory,
+                                  [&] { return ReadMemoryId<v1::GetMemoryRequest>(http); });
+}
+
+// The page is in the query: ?start=1000&limit=100.
+void GetMemorySegments(const ApiContext& context, const HttpRequest& http,
+                       std::shared_ptr<HttpAnswer> answer) {
+  const auto read = [&]() -> absl::StatusOr<v1::GetMemorySegmentsRequest> {
+    auto request = ReadMemoryId<v1::GetMemorySegmentsRequest>(http);
+    HttpHeaders fields;
+    if (!ParseForm(http.query, &fields)) return InvalidField("query", "is malformed");
+    for (const auto& [name, value] : fields) {
+      int32_t number = 0;
+      if (name != "start" && name != "limit") continue;
+      if (!absl::SimpleAtoi(value, &number)) return InvalidField(name, "is not a number");
+      name == "start" ? request.set_start(number) : request.set_limit(number);
+    }
+    return request;
+  };
+  AnswerNow<v1::GetMemorySegmentsRequest>(context, "GetMemorySegments", http, answer,
+                                          dragoman::GetMemorySegments, read);
+}
+
+// The body has the segments.
+void LearnSegments(const ApiContext& context, const HttpRequest& http,
+                   std::shared_ptr<HttpAnswer> answer) {
+  const auto read = [&]() -> absl::StatusOr<v1::LearnSegmentsRequest> {
+    ASSIGN_OR_RETURN(v1::LearnSegmentsRequest request, ReadJson<v1::LearnSegmentsRequest>(http));
+    request.set_id(ReadMemoryId<v1::GetMemoryRequest>(http).id());
+    return request;
+  };
+  AnswerNow<v1::LearnSegmentsRequest>(context, "LearnSegments", http, answer,
+                                      dragoman::LearnSegments, read);
+}
+
+void DeleteMemory(const ApiContext& context, const HttpRequest& http,
+                  std::shared_ptr<HttpAnswer> answer) {
+  AnswerNow<v1::DeleteMemoryRequest>(context, "DeleteMemory", http, answer, dragoman::DeleteMemory,
+                                     [&] { return ReadMemoryId<v1::DeleteMemoryRequest>(http); });
+}
+
 }  // namespace
 
 void AddApi(const ApiContext& context, HttpRouter* router) {
@@ -162,6 +231,12 @@ void AddApi(const ApiContext& context, HttpRouter* router) {
   add("GET", "/v1/glossaries/*", GetGlossary);
   add("PUT", "/v1/glossaries/*", ReplaceGlossary);
   add("DELETE", "/v1/glossaries/*", DeleteGlossary);
+  add("POST", "/v1/memories", CreateMemory);
+  add("GET", "/v1/memories", ListMemories);
+  add("GET", "/v1/memories/*/segments", GetMemorySegments);
+  add("POST", "/v1/memories/*/segments", LearnSegments);
+  add("GET", "/v1/memories/*", GetMemory);
+  add("DELETE", "/v1/memories/*", DeleteMemory);
 }
 
 }  // namespace dragoman

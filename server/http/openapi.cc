@@ -48,6 +48,12 @@ constexpr Operation kOperations[] = {
     {"delete", "/v1/glossaries/{id}", "GlossaryService.DeleteGlossary", "application/json"},
     {"get", "/v1/glossaries/{id}/entries", "GlossaryService.GetGlossaryEntries",
      "application/json"},
+    {"post", "/v1/memories", "MemoryService.CreateMemory", "application/json"},
+    {"get", "/v1/memories", "MemoryService.ListMemories", "application/json"},
+    {"get", "/v1/memories/{id}", "MemoryService.GetMemory", "application/json"},
+    {"delete", "/v1/memories/{id}", "MemoryService.DeleteMemory", "application/json"},
+    {"get", "/v1/memories/{id}/segments", "MemoryService.GetMemorySegments", "application/json"},
+    {"post", "/v1/memories/{id}/segments", "MemoryService.LearnSegments", "application/json"},
 };
 
 // The comment above or after a declaration, as one paragraph.

@@ -229,6 +229,14 @@ struct MetricSeries {
           .Add({});
   prometheus::Counter& sentences =
       Counters("dragoman_sentences_total", "Sentences translated.").Add({});
+  // By MemoryMatch::Kind.
+  const std::array<prometheus::Counter*, 4> memory_matches = [this] {
+    auto& family = Counters("dragoman_memory_matches_total",
+                            "Sentences that a translation memory had, alone or much like them: "
+                            "answered by it (context, exact), repaired, or translated.");
+    const auto of = [&](const char* kind) { return &family.Add({{"kind", kind}}); };
+    return std::array{of("context"), of("exact"), of("repaired"), of("translated")};
+  }();
   prometheus::Counter& characters = Counters("dragoman_source_characters_total",
                                              "Code points of the texts of successful translations.")
                                         .Add({});

@@ -260,6 +260,10 @@ void Metrics::OnFirstText(const Model& model, absl::Duration took) {
   impl_->series.FirstTextOf(model.name()).Observe(absl::ToDoubleSeconds(took));
 }
 
+void Metrics::OnMemoryMatch(MemoryMatch::Kind kind) {
+  impl_->series.memory_matches[static_cast<size_t>(kind)]->Increment();
+}
+
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {
   const ModelSeries series = impl_->series.StagesOf(model);
   series.tokenize->Observe(absl::ToDoubleSeconds(times.tokenize));

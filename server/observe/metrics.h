@@ -98,6 +98,8 @@ class Metrics : public Observer {
   void OnCallStarted(std::string_view grpc_method = "");
   void OnCallEnded(const CallRecord& record);
 
+  // A translation memory had something for a sentence.
+  void OnMemoryMatch(MemoryMatch::Kind kind);
   // A Translate was OK; `characters` is the number of code points of its source.
   void OnTranslated(const Model& model, int characters, const TranslateTimes& times);
 

@@ -831,3 +831,276 @@ var _GlossaryService_serviceDesc = grpc.ServiceDesc{
 	Streams:  []grpc.StreamDesc{},
 	Metadata: "dragoman/v1/translation.proto",
 }
+
+// MemoryServiceClient is the client API for MemoryService service.
+//
+// For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
+type MemoryServiceClient interface {
+	// Stores a memory, under an id that the server chooses.
+	CreateMemory(ctx context.Context, in *CreateMemoryRequest, opts ...grpc.CallOption) (*TranslationMemory, error)
+	GetMemory(ctx context.Context, in *GetMemoryRequest, opts ...grpc.CallOption) (*TranslationMemory, error)
+	// All that the caller sees, the oldest first.
+	ListMemories(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*ListMemoriesResponse, error)
+	// The segments of a memory, a page at a time, in the order in which they came.
+	GetMemorySegments(ctx context.Context, in *GetMemorySegmentsRequest, opts ...grpc.CallOption) (*GetMemorySegmentsResponse, error)
+	// Adds segments, or puts them in the place of those with the same source and context: all of them or
+	// none, and for every request that comes after the answer.
+	LearnSegments(ctx context.Context, in *LearnSegmentsRequest, opts ...grpc.CallOption) (*TranslationMemory, error)
+	DeleteMemory(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteMemoryResponse, error)
+}
+
+type memoryServiceClient struct {
+	cc grpc.ClientConnInterface
+}
+
+func NewMemoryServiceClient(cc grpc.ClientConnInterface) MemoryServiceClient {
+	return &memoryServiceClient{cc}
+}
+
+func (c *memoryServiceClient) CreateMemory(ctx context.Context, in *CreateMemoryRequest, opts ...grpc.CallOption) (*TranslationMemory, error) {
+	out := new(TranslationMemory)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.MemoryService/CreateMemory", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoryServiceClient) GetMemory(ctx context.Context, in *GetMemoryRequest, opts ...grpc.CallOption) (*TranslationMemory, error) {
+	out := new(TranslationMemory)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.MemoryService/GetMemory", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoryServiceClient) ListMemories(ctx context.Context, in *ListMemoriesRequest, opts ...grpc.CallOption) (*ListMemoriesResponse, error) {
+	out := new(ListMemoriesResponse)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.MemoryService/ListMemories", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoryServiceClient) GetMemorySegments(ctx context.Context, in *GetMemorySegmentsRequest, opts ...grpc.CallOption) (*GetMemorySegmentsResponse, error) {
+	out := new(GetMemorySegmentsResponse)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.MemoryService/GetMemorySegments", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoryServiceClient) LearnSegments(ctx context.Context, in *LearnSegmentsRequest, opts ...grpc.CallOption) (*TranslationMemory, error) {
+	out := new(TranslationMemory)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.MemoryService/LearnSegments", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *memoryServiceClient) DeleteMemory(ctx context.Context, in *DeleteMemoryRequest, opts ...grpc.CallOption) (*DeleteMemoryResponse, error) {
+	out := new(DeleteMemoryResponse)
+	err := c.cc.Invoke(ctx, "/dragoman.v1.MemoryService/DeleteMemory", in, out, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// MemoryServiceServer is the server API for MemoryService service.
+// All implementations must embed UnimplementedMemoryServiceServer
+// for forward compatibility
+type MemoryServiceServer interface {
+	// Stores a memory, under an id that the server chooses.
+	CreateMemory(context.Context, *CreateMemoryRequest) (*TranslationMemory, error)
+	GetMemory(context.Context, *GetMemoryRequest) (*TranslationMemory, error)
+	// All that the caller sees, the oldest first.
+	ListMemories(context.Context, *ListMemoriesRequest) (*ListMemoriesResponse, error)
+	// The segments of a memory, a page at a time, in the order in which they came.
+	GetMemorySegments(context.Context, *GetMemorySegmentsRequest) (*GetMemorySegmentsResponse, error)
+	// Adds segments, or puts them in the place of those with the same source and context: all of them or
+	// none, and for every request that comes after the answer.
+	LearnSegments(context.Context, *LearnSegmentsRequest) (*TranslationMemory, error)
+	DeleteMemory(context.Context, *DeleteMemoryRequest) (*DeleteMemoryResponse, error)
+	mustEmbedUnimplementedMemoryServiceServer()
+}
+
+// UnimplementedMemoryServiceServer must be embedded to have forward compatible implementations.
+type UnimplementedMemoryServiceServer struct {
+}
+
+func (UnimplementedMemoryServiceServer) CreateMemory(context.Context, *CreateMemoryRequest) (*TranslationMemory, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method CreateMemory not implemented")
+}
+func (UnimplementedMemoryServiceServer) GetMemory(context.Context, *GetMemoryRequest) (*TranslationMemory, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method GetMemory not implemented")
+}
+func (UnimplementedMemoryServiceServer) ListMemories(context.Context, *ListMemoriesRequest) (*ListMemoriesResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method ListMemories not implemented")
+}
+func (UnimplementedMemoryServiceServer) GetMemorySegments(context.Context, *GetMemorySegmentsRequest) (*GetMemorySegmentsResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method GetMemorySegments not implemented")
+}
+func (UnimplementedMemoryServiceServer) LearnSegments(context.Context, *LearnSegmentsRequest) (*TranslationMemory, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method LearnSegments not implemented")
+}
+func (UnimplementedMemoryServiceServer) DeleteMemory(context.Context, *DeleteMemoryRequest) (*DeleteMemoryResponse, error) {
+	return nil, status.Errorf(codes.Unimplemented, "method DeleteMemory not implemented")
+}
+func (UnimplementedMemoryServiceServer) mustEmbedUnimplementedMemoryServiceServer() {}
+
+// UnsafeMemoryServiceServer may be embedded to opt out of forward compatibility for this service.
+// Use of this interface is not recommended, as added methods to MemoryServiceServer will
+// result in compilation errors.
+type UnsafeMemoryServiceServer interface {
+	mustEmbedUnimplementedMemoryServiceServer()
+}
+
+func RegisterMemoryServiceServer(s *grpc.Server, srv MemoryServiceServer) {
+	s.RegisterService(&_MemoryService_serviceDesc, srv)
+}
+
+func _MemoryService_CreateMemory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CreateMemoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoryServiceServer).CreateMemory(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.MemoryService/CreateMemory",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoryServiceServer).CreateMemory(ctx, req.(*CreateMemoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemoryService_GetMemory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMemoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoryServiceServer).GetMemory(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.MemoryService/GetMemory",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoryServiceServer).GetMemory(ctx, req.(*GetMemoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemoryService_ListMemories_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListMemoriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoryServiceServer).ListMemories(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.MemoryService/ListMemories",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoryServiceServer).ListMemories(ctx, req.(*ListMemoriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemoryService_GetMemorySegments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMemorySegmentsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoryServiceServer).GetMemorySegments(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.MemoryService/GetMemorySegments",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoryServiceServer).GetMemorySegments(ctx, req.(*GetMemorySegmentsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemoryService_LearnSegments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LearnSegmentsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoryServiceServer).LearnSegments(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.MemoryService/LearnSegments",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoryServiceServer).LearnSegments(ctx, req.(*LearnSegmentsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _MemoryService_DeleteMemory_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteMemoryRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MemoryServiceServer).DeleteMemory(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: "/dragoman.v1.MemoryService/DeleteMemory",
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MemoryServiceServer).DeleteMemory(ctx, req.(*DeleteMemoryRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+var _MemoryService_serviceDesc = grpc.ServiceDesc{
+	ServiceName: "dragoman.v1.MemoryService",
+	HandlerType: (*MemoryServiceServer)(nil),
+	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "CreateMemory",
+			Handler:    _MemoryService_CreateMemory_Handler,
+		},
+		{
+			MethodName: "GetMemory",
+			Handler:    _MemoryService_GetMemory_Handler,
+		},
+		{
+			MethodName: "ListMemories",
+			Handler:    _MemoryService_ListMemories_Handler,
+		},
+		{
+			MethodName: "GetMemorySegments",
+			Handler:    _MemoryService_GetMemorySegments_Handler,
+		},
+		{
+			MethodName: "LearnSegments",
+			Handler:    _MemoryService_LearnSegments_Handler,
+		},
+		{
+			MethodName: "DeleteMemory",
+			Handler:    _MemoryService_DeleteMemory_Handler,
+		},
+	},
+	Streams:  []grpc.StreamDesc{},
+	Metadata: "dragoman/v1/translation.proto",
+}

@@ -27,11 +27,16 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr const char* kMethods[] = {
-    "Translate",   "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
-    "Tokenize",    "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
-    "GetGlossary", "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary"};
+    "Translate",    "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
+    "Tokenize",     "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
+    "GetGlossary",  "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary",
+    "CreateMemory", "GetMemory",       "ListMemories",       "GetMemorySegments", "LearnSegments",
+    "DeleteMemory"};
 
 bool IsOfGlossaries(const std::string& method) { return absl::StrContains(method, "Gloss"); }
+bool IsOfMemories(const std::string& method) {
+  return absl::StrContains(method, "Memor") || method == "LearnSegments";
+}
 
 std::string TokenOf(const std::string& principal) { return principal + "-token-0123456789"; }
 
@@ -111,6 +116,9 @@ class PermissionsTest : public testing::Test {
     options.glossaries = Glossaries();
     std::filesystem::create_directory(options.glossaries);
     std::ofstream(options.glossaries + "/everybodys.tsv") << "house\tHaus\n";
+    options.memories = Glossaries() + "/memories";
+    std::filesystem::create_directory(options.memories);
+    std::ofstream(options.memories + "/everybodys.tsv") << "A house.\tEin Haus.\n";
     options.models.push_back({"second", kModelDirectory});
     options.models.push_back({"third", "tests/golden/models/m2m100-trained"});
     options.auth.tokens = path;
@@ -235,10 +243,39 @@ Outcome OfGlossaries(v1::GlossaryService::Stub* stub, grpc::ClientContext* conte
   return {static_cast<StatusCode>(status.error_code()), status.error_message()};
 }
 
+Outcome OfMemories(v1::MemoryService::Stub* stub, grpc::ClientContext* context,
+                   const std::string& method) {
+  v1::GetMemoryRequest named;
+  v1::GetMemorySegmentsRequest paged;
+  v1::LearnSegmentsRequest learned;
+  v1::DeleteMemoryRequest gone;
+  v1::TranslationMemory memory;
+  v1::GetMemorySegmentsResponse page;
+  v1::ListMemoriesResponse all;
+  v1::DeleteMemoryResponse deleted;
+  for (std::string* id :
+       {named.mutable_id(), paged.mutable_id(), learned.mutable_id(), gone.mutable_id()}) {
+    *id = "everybodys";
+  }
+  learned.add_segments()->set_source("A dog.");
+  learned.mutable_segments(0)->set_target("Ein Hund.");
+  grpc::Status status;
+  if (method == "CreateMemory") status = stub->CreateMemory(context, {}, &memory);
+  if (method == "GetMemory") status = stub->GetMemory(context, named, &memory);
+  if (method == "GetMemorySegments") status = stub->GetMemorySegments(context, paged, &page);
+  if (method == "ListMemories") status = stub->ListMemories(context, {}, &all);
+  if (method == "LearnSegments") status = stub->LearnSegments(context, learned, &memory);
+  if (method == "DeleteMemory") status = stub->DeleteMemory(context, gone, &deleted);
+  return {static_cast<StatusCode>(status.error_code()), status.error_message()};
+}
+
 Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& principal) {
   grpc::ClientContext context;
   Show(&context, principal);
   if (IsOfGlossaries(method)) return OfGlossaries(&server_->glossaries(), &context, method);
+  if (IsOfMemories(method)) {
+    return OfMemories(v1::MemoryService::NewStub(server_->channel()).get(), &context, method);
+  }
   v1::TranslationService::Stub& stub = server_->translation();
   if (method == "TranslateBulk") return Bulk(&stub, &context);
   if (method == "TranslateDocument") return Document(&stub, &context);
@@ -308,6 +345,16 @@ std::optional<Outcome> PermissionsTest::OverHttp(const std::string& method,
   if (method == "GetGlossaryEntries") return OutcomeOf(Get(one + "/entries", principal));
   if (method == "ReplaceGlossary") return OutcomeOf(Send("PUT", one, principal, "{}"));
   if (method == "DeleteGlossary") return OutcomeOf(Send("DELETE", one, principal));
+  const std::string memories = "/v1/memories", memory = memories + "/everybodys";
+  if (method == "CreateMemory") return OutcomeOf(Send("POST", memories, principal, "{}"));
+  if (method == "ListMemories") return OutcomeOf(Get(memories, principal));
+  if (method == "GetMemory") return OutcomeOf(Get(memory, principal));
+  if (method == "GetMemorySegments") return OutcomeOf(Get(memory + "/segments", principal));
+  if (method == "LearnSegments") {
+    return OutcomeOf(Send("POST", memory + "/segments", principal,
+                          R"({"segments": [{"source": "A dog.", "target": "Ein Hund."}]})"));
+  }
+  if (method == "DeleteMemory") return OutcomeOf(Send("DELETE", memory, principal));
   const std::string form =
       "--XY\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n" + JsonOf(Asked()) +
       "\r\n--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
@@ -328,7 +375,8 @@ Outcome Wanted(const std::string& principal, const std::string& method) {
     return Outcome{StatusCode::kPermissionDenied, "\"" + principal + "\" lacks the right " + right};
   };
   if (principal == "none") return lacks("methods=" + method);
-  const bool of_model = !is_one_of({"DetectLanguage", "ListModels"}) && !IsOfGlossaries(method);
+  const bool of_model = !is_one_of({"DetectLanguage", "ListModels"}) && !IsOfGlossaries(method) &&
+                        !IsOfMemories(method);
   if (principal == "elsewhere" && of_model) return lacks("models=en-de");
   if (principal == "narrow" && translates) return lacks("beam=4");
   if (principal == "patient" && (translates || method == "Score")) {
@@ -342,6 +390,9 @@ Outcome Wanted(const std::string& principal, const std::string& method) {
   }
   if (principal == "free" || principal == method ||
       !std::count(std::begin(kMethods), std::end(kMethods), principal)) {
+    if (is_one_of({"LearnSegments", "DeleteMemory"})) {
+      return {StatusCode::kFailedPrecondition, "the translation memory is not yours"};
+    }
     if (!is_one_of({"ReplaceGlossary", "DeleteGlossary"})) return {};
     return {StatusCode::kFailedPrecondition, "the glossary is not yours"};
   }

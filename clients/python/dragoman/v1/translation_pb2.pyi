@@ -127,6 +127,14 @@ class CreateGlossaryRequest(_message.Message):
     glossary: Glossary
     def __init__(self, glossary: _Optional[_Union[Glossary, _Mapping]] = ...) -> None: ...
 
+class CreateMemoryRequest(_message.Message):
+    __slots__ = ["memory", "segments"]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    SEGMENTS_FIELD_NUMBER: _ClassVar[int]
+    memory: TranslationMemory
+    segments: _containers.RepeatedCompositeFieldContainer[MemorySegment]
+    def __init__(self, memory: _Optional[_Union[TranslationMemory, _Mapping]] = ..., segments: _Optional[_Iterable[_Union[MemorySegment, _Mapping]]] = ...) -> None: ...
+
 class DecodingOptions(_message.Message):
     __slots__ = ["beam_groups", "beam_size", "coverage_penalty", "disable_unk", "diversity_penalty", "early_stopping", "forced_bos_token_id", "forced_eos_token_id", "glossary", "glossary_max_loss", "length_normalization", "length_penalty", "max_length", "max_length_ratio", "mbr_candidates", "min_alternative_probability", "min_length", "min_length_ratio", "never_say", "no_repeat_ngram_size", "num_hypotheses", "patience", "renormalize_logits", "repetition_guard", "repetition_penalty", "replace_unknowns", "return_alternatives", "sampling", "shrinking_beam", "suppress_sequences", "suppress_token_ids", "word_penalty"]
     BEAM_GROUPS_FIELD_NUMBER: _ClassVar[int]
@@ -202,6 +210,16 @@ class DeleteGlossaryRequest(_message.Message):
     def __init__(self, id: _Optional[str] = ...) -> None: ...
 
 class DeleteGlossaryResponse(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
+
+class DeleteMemoryRequest(_message.Message):
+    __slots__ = ["id"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class DeleteMemoryResponse(_message.Message):
     __slots__ = []
     def __init__(self) -> None: ...
 
@@ -321,6 +339,30 @@ class GetGlossaryRequest(_message.Message):
     id: str
     def __init__(self, id: _Optional[str] = ...) -> None: ...
 
+class GetMemoryRequest(_message.Message):
+    __slots__ = ["id"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    def __init__(self, id: _Optional[str] = ...) -> None: ...
+
+class GetMemorySegmentsRequest(_message.Message):
+    __slots__ = ["id", "limit", "start"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    LIMIT_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    limit: int
+    start: int
+    def __init__(self, id: _Optional[str] = ..., start: _Optional[int] = ..., limit: _Optional[int] = ...) -> None: ...
+
+class GetMemorySegmentsResponse(_message.Message):
+    __slots__ = ["memory", "segments"]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    SEGMENTS_FIELD_NUMBER: _ClassVar[int]
+    memory: TranslationMemory
+    segments: _containers.RepeatedCompositeFieldContainer[MemorySegment]
+    def __init__(self, memory: _Optional[_Union[TranslationMemory, _Mapping]] = ..., segments: _Optional[_Iterable[_Union[MemorySegment, _Mapping]]] = ...) -> None: ...
+
 class GetModelRequest(_message.Message):
     __slots__ = ["name"]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -431,6 +473,14 @@ class LanguagePair(_message.Message):
     target: str
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
+class LearnSegmentsRequest(_message.Message):
+    __slots__ = ["id", "segments"]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    SEGMENTS_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    segments: _containers.RepeatedCompositeFieldContainer[MemorySegment]
+    def __init__(self, id: _Optional[str] = ..., segments: _Optional[_Iterable[_Union[MemorySegment, _Mapping]]] = ...) -> None: ...
+
 class ListGlossariesRequest(_message.Message):
     __slots__ = []
     def __init__(self) -> None: ...
@@ -440,6 +490,16 @@ class ListGlossariesResponse(_message.Message):
     GLOSSARIES_FIELD_NUMBER: _ClassVar[int]
     glossaries: _containers.RepeatedCompositeFieldContainer[Glossary]
     def __init__(self, glossaries: _Optional[_Iterable[_Union[Glossary, _Mapping]]] = ...) -> None: ...
+
+class ListMemoriesRequest(_message.Message):
+    __slots__ = []
+    def __init__(self) -> None: ...
+
+class ListMemoriesResponse(_message.Message):
+    __slots__ = ["memories"]
+    MEMORIES_FIELD_NUMBER: _ClassVar[int]
+    memories: _containers.RepeatedCompositeFieldContainer[TranslationMemory]
+    def __init__(self, memories: _Optional[_Iterable[_Union[TranslationMemory, _Mapping]]] = ...) -> None: ...
 
 class ListModelsRequest(_message.Message):
     __slots__ = []
@@ -487,6 +547,45 @@ class MarkupOptions(_message.Message):
     outline_detection: bool
     splitting_tags: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, splitting_tags: _Optional[_Iterable[str]] = ..., non_splitting_tags: _Optional[_Iterable[str]] = ..., ignore_tags: _Optional[_Iterable[str]] = ..., outline_detection: bool = ..., join_lines: bool = ...) -> None: ...
+
+class MemoryMatch(_message.Message):
+    __slots__ = ["kind", "memory_id", "memory_version", "percent", "source", "source_begin", "source_end", "target"]
+    class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = []
+    KIND_CONTEXT: MemoryMatch.Kind
+    KIND_EXACT: MemoryMatch.Kind
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    KIND_REPAIRED: MemoryMatch.Kind
+    KIND_TRANSLATED: MemoryMatch.Kind
+    KIND_UNSPECIFIED: MemoryMatch.Kind
+    MEMORY_ID_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_VERSION_FIELD_NUMBER: _ClassVar[int]
+    PERCENT_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_END_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    kind: MemoryMatch.Kind
+    memory_id: str
+    memory_version: int
+    percent: int
+    source: str
+    source_begin: int
+    source_end: int
+    target: str
+    def __init__(self, memory_id: _Optional[str] = ..., memory_version: _Optional[int] = ..., source: _Optional[str] = ..., target: _Optional[str] = ..., percent: _Optional[int] = ..., kind: _Optional[_Union[MemoryMatch.Kind, str]] = ..., source_begin: _Optional[int] = ..., source_end: _Optional[int] = ...) -> None: ...
+
+class MemorySegment(_message.Message):
+    __slots__ = ["next_source", "previous_source", "source", "target"]
+    NEXT_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    PREVIOUS_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    next_source: str
+    previous_source: str
+    source: str
+    target: str
+    def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ..., previous_source: _Optional[str] = ..., next_source: _Optional[str] = ...) -> None: ...
 
 class Model(_message.Message):
     __slots__ = ["architecture", "cross_heads", "cross_layers", "encoder_heads", "encoder_layers", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
@@ -808,13 +907,15 @@ class TranslateDocumentResponse(_message.Message):
     def __init__(self, progress: _Optional[_Union[DocumentProgress, _Mapping]] = ..., chunk: _Optional[bytes] = ..., report: _Optional[_Union[DocumentReport, _Mapping]] = ...) -> None: ...
 
 class TranslateRequest(_message.Message):
-    __slots__ = ["contents", "glossary_ids", "literals", "low_quality", "markup", "markup_options", "min_quality", "model", "options", "output", "previous_sources", "previous_translations", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
+    __slots__ = ["contents", "glossary_ids", "literals", "low_quality", "markup", "markup_options", "memory_ids", "memory_threshold", "min_quality", "model", "options", "output", "previous_sources", "previous_translations", "priority", "sentence_splitting", "source_language", "target_language", "target_prefixes", "truncation"]
     CONTENTS_FIELD_NUMBER: _ClassVar[int]
     GLOSSARY_IDS_FIELD_NUMBER: _ClassVar[int]
     LITERALS_FIELD_NUMBER: _ClassVar[int]
     LOW_QUALITY_FIELD_NUMBER: _ClassVar[int]
     MARKUP_FIELD_NUMBER: _ClassVar[int]
     MARKUP_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_IDS_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     MIN_QUALITY_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
@@ -833,6 +934,8 @@ class TranslateRequest(_message.Message):
     low_quality: LowQuality
     markup: Markup
     markup_options: MarkupOptions
+    memory_ids: _containers.RepeatedScalarFieldContainer[str]
+    memory_threshold: int
     min_quality: float
     model: str
     options: DecodingOptions
@@ -845,7 +948,7 @@ class TranslateRequest(_message.Message):
     target_language: str
     target_prefixes: _containers.RepeatedScalarFieldContainer[str]
     truncation: Truncation
-    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ..., glossary_ids: _Optional[_Iterable[str]] = ..., min_quality: _Optional[float] = ..., low_quality: _Optional[_Union[LowQuality, str]] = ..., previous_sources: _Optional[_Iterable[str]] = ..., previous_translations: _Optional[_Iterable[str]] = ...) -> None: ...
+    def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ..., glossary_ids: _Optional[_Iterable[str]] = ..., min_quality: _Optional[float] = ..., low_quality: _Optional[_Union[LowQuality, str]] = ..., previous_sources: _Optional[_Iterable[str]] = ..., previous_translations: _Optional[_Iterable[str]] = ..., memory_ids: _Optional[_Iterable[str]] = ..., memory_threshold: _Optional[int] = ...) -> None: ...
 
 class TranslateResponse(_message.Message):
     __slots__ = ["isa", "model", "model_label", "model_version", "timing", "translations"]
@@ -878,13 +981,14 @@ class TranslateStreamResponse(_message.Message):
     def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ..., sentence: _Optional[_Union[FinishedSentence, _Mapping]] = ..., summary: _Optional[_Union[TranslateResponse, _Mapping]] = ...) -> None: ...
 
 class Translation(_message.Message):
-    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "low_quality", "sentences", "source_tokens", "truncated"]
+    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "low_quality", "memory_matches", "sentences", "source_tokens", "truncated"]
     DETECTED_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     DETECTION_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     DIVIDED_FIELD_NUMBER: _ClassVar[int]
     GLOSSARY_UNMET_FIELD_NUMBER: _ClassVar[int]
     HYPOTHESES_FIELD_NUMBER: _ClassVar[int]
     LOW_QUALITY_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_MATCHES_FIELD_NUMBER: _ClassVar[int]
     SENTENCES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
@@ -894,10 +998,33 @@ class Translation(_message.Message):
     glossary_unmet: _containers.RepeatedCompositeFieldContainer[UnmetTerm]
     hypotheses: _containers.RepeatedCompositeFieldContainer[Hypothesis]
     low_quality: bool
+    memory_matches: _containers.RepeatedCompositeFieldContainer[MemoryMatch]
     sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
     source_tokens: int
     truncated: bool
-    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ..., low_quality: bool = ...) -> None: ...
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ..., low_quality: bool = ..., memory_matches: _Optional[_Iterable[_Union[MemoryMatch, _Mapping]]] = ...) -> None: ...
+
+class TranslationMemory(_message.Message):
+    __slots__ = ["create_time", "id", "name", "read_only", "segment_count", "shared", "source_language", "target_language", "version"]
+    CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    READ_ONLY_FIELD_NUMBER: _ClassVar[int]
+    SEGMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    SHARED_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    create_time: _timestamp_pb2.Timestamp
+    id: str
+    name: str
+    read_only: bool
+    segment_count: int
+    shared: bool
+    source_language: str
+    target_language: str
+    version: int
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., shared: bool = ..., version: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., segment_count: _Optional[int] = ..., read_only: bool = ...) -> None: ...
 
 class UnmetTerm(_message.Message):
     __slots__ = ["glossary_id", "source", "source_begin", "source_end"]

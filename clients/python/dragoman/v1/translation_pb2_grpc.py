@@ -614,3 +614,243 @@ class GlossaryService(object):
             dragoman_dot_v1_dot_translation__pb2.DeleteGlossaryResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+
+class MemoryServiceStub(object):
+    """Translation memories that the server keeps (--translation-memories): sentences, and translations of
+    them that somebody has approved.  Whose they are and who sees them is as with glossaries.  If the server
+    keeps none, every method is FAILED_PRECONDITION.  See docs/memory.md.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.CreateMemory = channel.unary_unary(
+                '/dragoman.v1.MemoryService/CreateMemory',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.CreateMemoryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslationMemory.FromString,
+                )
+        self.GetMemory = channel.unary_unary(
+                '/dragoman.v1.MemoryService/GetMemory',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.GetMemoryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslationMemory.FromString,
+                )
+        self.ListMemories = channel.unary_unary(
+                '/dragoman.v1.MemoryService/ListMemories',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.ListMemoriesRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.ListMemoriesResponse.FromString,
+                )
+        self.GetMemorySegments = channel.unary_unary(
+                '/dragoman.v1.MemoryService/GetMemorySegments',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.GetMemorySegmentsRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.GetMemorySegmentsResponse.FromString,
+                )
+        self.LearnSegments = channel.unary_unary(
+                '/dragoman.v1.MemoryService/LearnSegments',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.LearnSegmentsRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.TranslationMemory.FromString,
+                )
+        self.DeleteMemory = channel.unary_unary(
+                '/dragoman.v1.MemoryService/DeleteMemory',
+                request_serializer=dragoman_dot_v1_dot_translation__pb2.DeleteMemoryRequest.SerializeToString,
+                response_deserializer=dragoman_dot_v1_dot_translation__pb2.DeleteMemoryResponse.FromString,
+                )
+
+
+class MemoryServiceServicer(object):
+    """Translation memories that the server keeps (--translation-memories): sentences, and translations of
+    them that somebody has approved.  Whose they are and who sees them is as with glossaries.  If the server
+    keeps none, every method is FAILED_PRECONDITION.  See docs/memory.md.
+    """
+
+    def CreateMemory(self, request, context):
+        """Stores a memory, under an id that the server chooses.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetMemory(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListMemories(self, request, context):
+        """All that the caller sees, the oldest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetMemorySegments(self, request, context):
+        """The segments of a memory, a page at a time, in the order in which they came.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def LearnSegments(self, request, context):
+        """Adds segments, or puts them in the place of those with the same source and context: all of them or
+        none, and for every request that comes after the answer.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def DeleteMemory(self, request, context):
+        """Missing associated documentation comment in .proto file."""
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_MemoryServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'CreateMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateMemory,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.CreateMemoryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.TranslationMemory.SerializeToString,
+            ),
+            'GetMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMemory,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.GetMemoryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.TranslationMemory.SerializeToString,
+            ),
+            'ListMemories': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListMemories,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.ListMemoriesRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.ListMemoriesResponse.SerializeToString,
+            ),
+            'GetMemorySegments': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetMemorySegments,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.GetMemorySegmentsRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.GetMemorySegmentsResponse.SerializeToString,
+            ),
+            'LearnSegments': grpc.unary_unary_rpc_method_handler(
+                    servicer.LearnSegments,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.LearnSegmentsRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.TranslationMemory.SerializeToString,
+            ),
+            'DeleteMemory': grpc.unary_unary_rpc_method_handler(
+                    servicer.DeleteMemory,
+                    request_deserializer=dragoman_dot_v1_dot_translation__pb2.DeleteMemoryRequest.FromString,
+                    response_serializer=dragoman_dot_v1_dot_translation__pb2.DeleteMemoryResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'dragoman.v1.MemoryService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+
+
+ # This class is part of an EXPERIMENTAL API.
+class MemoryService(object):
+    """Translation memories that the server keeps (--translation-memories): sentences, and translations of
+    them that somebody has approved.  Whose they are and who sees them is as with glossaries.  If the server
+    keeps none, every method is FAILED_PRECONDITION.  See docs/memory.md.
+    """
+
+    @staticmethod
+    def CreateMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.MemoryService/CreateMemory',
+            dragoman_dot_v1_dot_translation__pb2.CreateMemoryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.TranslationMemory.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.MemoryService/GetMemory',
+            dragoman_dot_v1_dot_translation__pb2.GetMemoryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.TranslationMemory.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListMemories(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.MemoryService/ListMemories',
+            dragoman_dot_v1_dot_translation__pb2.ListMemoriesRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.ListMemoriesResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetMemorySegments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.MemoryService/GetMemorySegments',
+            dragoman_dot_v1_dot_translation__pb2.GetMemorySegmentsRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.GetMemorySegmentsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def LearnSegments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.MemoryService/LearnSegments',
+            dragoman_dot_v1_dot_translation__pb2.LearnSegmentsRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.TranslationMemory.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def DeleteMemory(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/dragoman.v1.MemoryService/DeleteMemory',
+            dragoman_dot_v1_dot_translation__pb2.DeleteMemoryRequest.SerializeToString,
+            dragoman_dot_v1_dot_translation__pb2.DeleteMemoryResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)

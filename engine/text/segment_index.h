@@ -1,0 +1,97 @@
+// Finds, among very many sentences, the one that is most like a given one.
+//
+//   segments   0  The house is old .           sentence   The house is new .
+//              1  The house by the sea .
+//
+// How much two sentences have in common is counted in words: 100 % less the edits (words put in,
+// left out or replaced) as a part of the longer one.  Here 4 of 5 words are the same: 80 %.
+//
+// For 75 % no more than one word in four may be missing.  So of any two words of that sentence a
+// segment has at least one, and it is enough to look at those that have one of the two rarest, new
+// and old being rarer than "the".  Nothing that is like enough is overlooked.  Each word lists its
+// segments by their length, of which only similar ones matter.
+//
+// Immutable, so safe for concurrent use.
+
+#ifndef DRAGOMAN_ENGINE_TEXT_SEGMENT_INDEX_H_
+#define DRAGOMAN_ENGINE_TEXT_SEGMENT_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+
+namespace dragoman {
+
+// A sentence and its translation.  The sources are in NormalForm.
+struct MemorySegment {
+  std::string source, target;
+  // The sentences around it; "": not known, or none.
+  std::string previous, next;
+
+  bool operator==(const MemorySegment&) const = default;
+  bool HasContext() const { return !previous.empty() || !next.empty(); }
+};
+
+// A sentence that is looked up, and those around it, in NormalForm.
+struct SegmentQuery {
+  SegmentQuery(std::string_view sentence, std::string_view before, std::string_view after);
+
+  std::string source, previous, next;
+  std::vector<std::string_view> words;  // of the source
+};
+
+// The words of a sentence, as they are counted here; every character where no spaces stand between
+// words.  REQUIRES: text is valid UTF-8, and outlives them.
+std::vector<std::string_view> ComparedWords(std::string_view text);
+
+struct SegmentMatch {
+  size_t segment = 0;
+  int percent = 0;          // 100: the same source
+  bool in_context = false;  // the sentences around it are the same, too
+
+  bool IsBetterThan(const SegmentMatch& other) const {
+    return percent != other.percent ? percent > other.percent : in_context && !other.in_context;
+  }
+};
+
+class SegmentIndex {
+ public:
+  // REQUIRES: the sources and their contexts are valid UTF-8 in NormalForm.
+  explicit SegmentIndex(std::vector<MemorySegment> segments);
+  SegmentIndex(const SegmentIndex&) = delete;
+  SegmentIndex& operator=(const SegmentIndex&) = delete;
+
+  const std::vector<MemorySegment>& segments() const { return segments_; }
+
+  // The best match of at least so many percent (1 to 100), without those that are `hidden`
+  // (ascending); of several, the last.
+  std::optional<SegmentMatch> Find(const SegmentQuery& query, int percent,
+                                   absl::Span<const uint32_t> hidden = {}) const;
+
+  // The last segment with this source and context, if there is one.
+  std::optional<size_t> FindSame(const MemorySegment& segment) const;
+
+ private:
+  absl::Span<const uint32_t> WithSource(std::string_view source) const;
+  absl::Span<const uint32_t> WordsOf(uint32_t segment) const;
+  absl::Span<const uint32_t> WithWord(uint32_t word) const;
+  std::vector<uint32_t> WordIds(const SegmentQuery& query) const;
+  std::vector<uint32_t> Candidates(absl::Span<const uint32_t> words, int percent) const;
+  void IndexWords();
+
+  const std::vector<MemorySegment> segments_;
+  absl::flat_hash_map<std::string_view, uint32_t> ids_;  // of the words
+  std::vector<uint32_t> words_, word_begins_;            // of each segment
+  std::vector<uint32_t> postings_, posting_begins_;      // of each word, by length
+  std::vector<uint32_t> by_source_;                      // segments, then in order
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_TEXT_SEGMENT_INDEX_H_

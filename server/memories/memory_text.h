@@ -1,0 +1,67 @@
+// A translation memory as text: lines of a source, its target and, where they are known, the
+// sentences before and after the source, separated by tabs; and comments.
+//
+//   # name: Manuals
+//   # owner: alice
+//   # version: 3
+//   # languages: en de
+//   The house is old.	Das Haus ist alt.	It was built in 1900.	Nobody lives there.
+//   # learn: 2 4
+//   The house is new.	Das Haus ist neu.
+//   The house is old.	Das Haus ist betagt.
+//
+// What the memory learns is added at the end: so many segments, and the version that it has with
+// them.  If the file ends before the last of them, or in the middle of it, then the writer was
+// stopped, and none of them counts.  A later segment takes the place of one with the same source
+// and context.  A source that begins with # or a backslash is written with a backslash in front of
+// it. Every comment may be left out: a plain table is a memory for everybody and any languages.
+
+#ifndef DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_
+#define DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "engine/memory.h"
+
+namespace dragoman {
+
+struct MemoryText {
+  std::string name;
+  std::string owner;    // a principal; "": nobody, so it is for everybody
+  bool shared = false;  // others may use and read it, too
+  int64_t version = 1;
+  absl::Time created = absl::UnixEpoch();
+  LanguagePair languages = {};  // tags; "": any
+  std::vector<MemorySegment> segments = {};
+  // Of the text that was read; what follows was not finished.  0: nothing can be added to it,
+  // because its last line has no end.
+  size_t bytes = 0;
+};
+
+inline constexpr size_t kMaxSegments = 500'000;  // of a memory
+
+// INVALID_ARGUMENT names the line.
+absl::StatusOr<MemoryText> ParseMemory(std::string_view text);
+
+// REQUIRES: CheckMemory is OK.
+std::string WriteMemory(const MemoryText& memory);
+// What is added for segments that a memory learns, which then has that version.
+std::string WriteLearned(const std::vector<MemorySegment>& segments, int64_t version);
+
+// INVALID_ARGUMENT with the field, such as "segments[7].source", if it cannot be stored.
+absl::Status CheckMemory(const MemoryText& memory);
+absl::Status CheckSegments(const std::vector<MemorySegment>& segments);
+
+// Makes line breaks and tabs spaces, and removes white space at the ends of all texts, which a file
+// does not keep.
+void TidySegments(std::vector<MemorySegment>* segments);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_

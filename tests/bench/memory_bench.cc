@@ -1,0 +1,97 @@
+// How long it takes to look up a sentence of about 15 words in a translation memory: one that is in
+// it, one that is much like one of them, and one that is not.
+//
+//   memory_bench
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/memory.h"
+
+namespace dragoman {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double Microseconds(Clock::time_point since) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - since).count();
+}
+
+// Word number n occurs about 1 / n as often as the first (Zipf).
+std::string Word(std::mt19937* random) {
+  constexpr double kWords = 30'000;
+  const double x = std::uniform_real_distribution<double>(0, std::log(kWords))(*random);
+  return "w" + std::to_string(static_cast<int>(std::exp(x)));
+}
+
+std::vector<std::string> Words(std::mt19937* random) {
+  std::vector<std::string> words;
+  for (size_t n = 3 + (*random)() % 25; n > 0; --n) words.push_back(Word(random));
+  return words;
+}
+
+std::string Sentence(const std::vector<std::string>& words) {
+  std::string sentence;
+  for (const std::string& word : words) sentence += word + " ";
+  return sentence + ".";
+}
+
+void Measure(const char* what, const TranslationMemory& memory,
+             const std::vector<std::string>& sentences) {
+  std::vector<double> times;
+  size_t found = 0;
+  for (const std::string& sentence : sentences) {
+    double best = 1e9;
+    for (int round = 0; round < 3; ++round) {
+      const Clock::time_point begin = Clock::now();
+      const auto match = memory.Find(SegmentQuery(sentence, "", ""), kDefaultMemoryThreshold);
+      best = std::min(best, Microseconds(begin));
+      if (round == 0 && match.has_value()) ++found;
+    }
+    times.push_back(best);
+  }
+  std::sort(times.begin(), times.end());
+  double sum = 0;
+  for (const double time : times) sum += time;
+  std::printf(
+      "%7zu segments  %-8s  mean %7.1f us  p99 %7.1f us  worst %7.1f us  %zu of %zu found\n",
+      memory.size(), what, sum / static_cast<double>(times.size()), times[times.size() * 99 / 100],
+      times.back(), found, times.size());
+}
+
+void MeasureAll(size_t count) {
+  std::mt19937 random(1);
+  std::vector<MemorySegment> segments;
+  std::vector<std::string> same, similar, other;
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<std::string> words = Words(&random);
+    segments.push_back({Sentence(words), "x"});
+    if (i % (count / 1000) != 0) continue;
+    same.push_back(Sentence(words));
+    words[random() % words.size()] = Word(&random);
+    similar.push_back(Sentence(words));
+    other.push_back(Sentence(Words(&random)));
+  }
+  Clock::time_point begin = Clock::now();
+  TranslationMemory memory = TranslationMemory("m", {}).Learn(std::move(segments), 1);
+  std::printf("%7zu segments  index %.0f ms\n", count, Microseconds(begin) / 1000);
+  Measure("same", memory, same);
+  Measure("similar", memory, similar);
+  Measure("other", memory, other);
+  begin = Clock::now();
+  for (int i = 0; i < 1000; ++i) memory = memory.Learn({{Sentence(Words(&random)), "x"}}, i);
+  std::printf("%7zu segments  a thousand corrections, %.1f us each\n", count,
+              Microseconds(begin) / 1000);
+}
+
+}  // namespace
+}  // namespace dragoman
+
+int main() {
+  for (const size_t count : {1'000, 100'000}) dragoman::MeasureAll(count);
+}

@@ -1,0 +1,110 @@
+"""Translation memories of a whole server: the command, TMX, and ends without warning."""
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import grpc
+from harness import CLIENT, FLOAT32, pb, pb_grpc, serve
+
+
+class TranslationMemoryTest(unittest.TestCase):
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.root = directory.name
+
+    def serve(self):
+        server = serve(self, *FLOAT32, "--translation-memories", os.path.join(self.root, "memories"))
+        server.memories = pb_grpc.MemoryServiceStub(server.channel)
+        return server
+
+    def write(self, name, text):
+        path = os.path.join(self.root, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def test_the_command_imports_uses_teaches_and_exports(self):
+        server = self.serve()
+
+        def dragoman(*arguments):
+            ended = subprocess.run([CLIENT, *arguments, "--server", server.grpc_address], capture_output=True,
+                                   text=True, timeout=120)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            return ended.stdout
+
+        path = self.write("approved.tsv", "# comment\nThe house is old.\tSTORED\n\\# 1\tZwei\tbefore\t\n")
+        made = dragoman("tm", "import", "-s", "en", "-t", "de", "--name", "Houses", path)
+        self.assertRegex(made, r"Houses +en-de +2 +2 +no")
+        name = made.splitlines()[1].split()[0]
+        self.assertEqual(dragoman("translate", "--memory-id", name, "The house is old."), "STORED\n")
+        dragoman("tm", "learn", name, "The house is old.", "LEARNED")
+        answer = json.loads(dragoman("translate", "--output", "json", "--memory-id", name, "The house is old."))
+        self.assertEqual(answer["hypotheses"][0]["text"], "LEARNED")
+        self.assertEqual(answer["memory_matches"][0]["kind"], "exact")
+        self.assertEqual(answer["memory_matches"][0]["memory_version"], 3)
+        table = "\\# 1\tZwei\tbefore\t\nThe house is old.\tLEARNED\n"
+        self.assertEqual(dragoman("tm", "export", name), table)
+        other = dragoman("tm", "import", self.write("copy.tmx", dragoman("tm", "export", "--tmx", name)))
+        self.assertRegex(other, r"copy.tmx +en-de +2 ")
+        other = other.splitlines()[1].split()[0]
+        self.assertEqual(dragoman("tm", "export", other), table)
+        dragoman("tm", "delete", other)
+        listed = dragoman("tm", "list", "--output=json")
+        self.assertIn(name, listed)
+        self.assertNotIn(other, listed)
+
+    def test_a_large_file_is_imported_in_parts(self):
+        server = self.serve()
+        path = self.write("large.tsv", "".join(f"House number {i} is old.\tHaus {i}\n" for i in range(2500)))
+        ended = subprocess.run([CLIENT, "tm", "import", path, "--server", server.grpc_address], capture_output=True,
+                               text=True, timeout=120)
+        self.assertRegex(ended.stdout, r" 2500 +4 ", ended.stderr)
+        name = ended.stdout.splitlines()[1].split()[0]
+        ended = subprocess.run([CLIENT, "tm", "export", name, "--server", server.grpc_address], capture_output=True,
+                               text=True, timeout=120)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(ended.stdout, file.read())
+
+    def test_a_server_that_is_killed_keeps_what_it_answered(self):
+        """Each lesson has a hundred segments: whatever was answered is there, and none is there in part."""
+        answered, name = 0, None
+        for turn in range(4):
+            server = self.serve()
+            if name is None:
+                name = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+            memory = server.memories.GetMemory(pb.GetMemoryRequest(id=name), timeout=60)
+            self.assertEqual(memory.segment_count, 100 * (memory.version - 1))
+            self.assertGreaterEqual(memory.version - 1, answered)
+            if turn == 3:
+                break
+            answered = memory.version - 1
+            enough = threading.Event()
+
+            def learn():
+                nonlocal answered
+                try:
+                    while True:
+                        lesson = [pb.MemorySegment(source=f"Lesson {turn} {answered}, sentence {i}.", target="x" * 500)
+                                  for i in range(100)]
+                        answered = server.memories.LearnSegments(
+                            pb.LearnSegmentsRequest(id=name, segments=lesson)).version - 1
+                        enough.set()
+                except grpc.RpcError:
+                    pass
+
+            learner = threading.Thread(target=learn)
+            learner.start()
+            self.assertTrue(enough.wait(120))
+            server.kill()
+            learner.join(120)
+        self.assertGreaterEqual(answered, 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,261 @@
+#include "server/memories/memory_store.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(MemoryText, IsReadAsItWasWritten) {
+  const MemoryText memory = {.name = "Manuals",
+                             .owner = "alice",
+                             .shared = true,
+                             .version = 3,
+                             .created = absl::FromUnixSeconds(1000),
+                             .languages = {"en", ""},
+                             .segments = {{"# One.", "Eins.", "Zero.", ""}, {"\\Two.", "Zwei."}}};
+  const std::string text = WriteMemory(memory);
+  auto read = ParseMemory(text);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->segments, memory.segments);
+  EXPECT_EQ(read->languages, memory.languages);
+  EXPECT_EQ(read->owner, "alice");
+  EXPECT_TRUE(read->shared);
+  EXPECT_EQ(read->version, 3);
+  EXPECT_EQ(read->created, memory.created);
+  EXPECT_EQ(read->bytes, text.size());
+  read = ParseMemory("One.\tEins.\r\n\nTwo.\tZwei.\tOne.");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->segments,
+            (std::vector<MemorySegment>{{"One.", "Eins."}, {"Two.", "Zwei.", "One."}}));
+  for (const auto& [wrong, message] : {std::pair("One.\tEins.\nTwo.\n", "line 2"),
+                                       {"\tEins.\n", "line 1: segment.source"},
+                                       {"One.\t\x01\n", "control character"},
+                                       {"# version: x\n", "version"},
+                                       {"# learn: many 2\n", "learn"},
+                                       {"\xff\t\n", "UTF-8"}}) {
+    EXPECT_THAT(std::string(ParseMemory(wrong).status().message()), HasSubstr(message));
+  }
+}
+
+TEST(MemoryText, ALessonCountsAsAWholeOrNotAtAll) {
+  const std::string before = WriteMemory({.segments = {{"One.", "Eins."}}});
+  const std::vector<MemorySegment> learned = {{"Two.", "Zwei."},
+                                              {"Three.", "Drei.", "Two.", "Four."}};
+  const std::string after = before + WriteLearned(learned, 2);
+  for (size_t end = before.size(); end <= after.size(); ++end) {
+    const auto memory = ParseMemory(after.substr(0, end));
+    ASSERT_TRUE(memory.ok()) << end << ": " << memory.status();
+    const bool whole = end == after.size();
+    EXPECT_EQ(memory->version, whole ? 2 : 1) << end;
+    EXPECT_THAT(memory->segments, SizeIs(whole ? 3 : 1)) << end;
+    EXPECT_EQ(memory->bytes, whole ? after.size() : before.size()) << end;
+  }
+  // After a crash of the machine, the end may be there without what it consists of.
+  std::string zeros = after;
+  zeros.replace(before.size() + 15, std::string::npos, 20, '\0');
+  EXPECT_THAT(ParseMemory(zeros)->segments, SizeIs(1));
+}
+
+class MemoryStoreTest : public testing::Test {
+ protected:
+  MemoryStoreTest() {
+    std::string name = testing::TempDir() + "/memories-XXXXXX";
+    directory_ = mkdtemp(name.data());
+  }
+  ~MemoryStoreTest() override { std::filesystem::remove_all(directory_); }
+
+  std::unique_ptr<MemoryStore> Open(MemoryLimits limits = {}) {
+    auto store = MemoryStore::Open(directory_, limits);
+    EXPECT_TRUE(store.ok()) << store.status();
+    return store.ok() ? *std::move(store) : nullptr;
+  }
+  void PutFile(const std::string& name, const std::string& text) {
+    std::ofstream(directory_ + "/new") << text;
+    std::filesystem::rename(directory_ + "/new", directory_ + "/" + name);
+  }
+  static MemoryText Text(const std::string& owner) {
+    return {.name = "Manuals",
+            .owner = owner,
+            .languages = {"en", "de"},
+            .segments = {{"One.", "Eins."}}};
+  }
+  // "" if there is none.
+  static std::string TargetOf(const StoredMemoryPtr& memory, const std::string& source) {
+    const auto match = memory->memory->Find(SegmentQuery(source, "", ""), 100);
+    return match.has_value() ? match->segment.target : "";
+  }
+
+  std::string directory_;
+};
+
+TEST_F(MemoryStoreTest, WhatIsLearnedOutlivesTheServer) {
+  std::string id;
+  {
+    const auto store = Open();
+    const auto made = store->Create(Text("alice"));
+    ASSERT_TRUE(made.ok()) << made.status();
+    id = (*made)->id;
+    EXPECT_EQ((*made)->version, 1);
+    const auto learned = store->Learn(id, "alice", {{"Two.", "Zwo.\tor\n"}, {"One.", "1"}});
+    ASSERT_TRUE(learned.ok()) << learned.status();
+    EXPECT_EQ((*learned)->version, 2);
+    EXPECT_EQ((*learned)->memory->version(), 2);
+    EXPECT_EQ(TargetOf(*learned, "One."), "1");
+    EXPECT_EQ(TargetOf(*made, "One."), "Eins.");  // who has the old one keeps it
+    EXPECT_TRUE(store->Look().ok());
+    EXPECT_EQ(TargetOf(*store->Find(id, "alice"), "Two."), "Zwo. or");
+  }
+  const auto store = Open();
+  const auto memory = store->Find(id, "alice");
+  ASSERT_TRUE(memory.ok()) << memory.status();
+  EXPECT_EQ((*memory)->name, "Manuals");
+  EXPECT_EQ((*memory)->version, 2);
+  EXPECT_EQ((*memory)->memory->languages(), (LanguagePair{"en", "de"}));
+  EXPECT_EQ((*memory)->memory->size(), 2u);
+  EXPECT_EQ(TargetOf(*memory, "One."), "1");
+  EXPECT_EQ((*store->Learn(id, "alice", {{"Three.", "Drei."}}))->version, 3);
+  EXPECT_EQ((*Open()->Find(id, "alice"))->memory->size(), 3u);
+  EXPECT_TRUE(store->Delete(id, "alice").ok());
+  EXPECT_THAT(Open()->List("alice"), IsEmpty());
+}
+
+TEST_F(MemoryStoreTest, AFileOfWhichMostIsOutOfDateIsWrittenAnew) {
+  const auto store = Open();
+  const std::string id = (*store->Create(Text("alice")))->id;
+  for (int i = 0; i < 1100; ++i) {
+    ASSERT_TRUE(store->Learn(id, "alice", {{"One.", absl::StrCat(i)}}).ok());
+  }
+  std::ifstream in(directory_ + "/" + id + ".tsv");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  EXPECT_LT(text.size(), 20'000u);
+  const StoredMemoryPtr memory = *Open()->Find(id, "alice");
+  EXPECT_EQ(memory->version, 1101);
+  EXPECT_EQ(memory->memory->size(), 1u);
+  EXPECT_EQ(TargetOf(memory, "One."), "1099");
+}
+
+TEST_F(MemoryStoreTest, APrincipalSeesItsOwnAndWhatIsSharedAndChangesItsOwn) {
+  const auto store = Open();
+  const std::string own = (*store->Create(Text("alice")))->id;
+  MemoryText shared = Text("alice");
+  shared.shared = true;
+  const std::string for_all = (*store->Create(shared))->id;
+  EXPECT_THAT(store->List("alice"), SizeIs(2));
+  EXPECT_THAT(store->List("bob"), SizeIs(1));
+  EXPECT_TRUE(absl::IsNotFound(store->Find(own, "bob").status()));
+  EXPECT_TRUE(absl::IsNotFound(store->Learn(own, "bob", {{"a", "b"}}).status()));
+  EXPECT_TRUE(absl::IsNotFound(store->Delete(own, "bob")));
+  EXPECT_TRUE(store->Find(for_all, "bob").ok());
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Learn(for_all, "bob", {{"a", "b"}}).status()));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Delete(for_all, "bob")));
+}
+
+TEST_F(MemoryStoreTest, FilesOfOthersAreWatched) {
+  const auto store = Open();
+  PutFile("animals.tsv", "The cat.\tDie Katze.\n");
+  PutFile(
+      "houses.tmx",
+      "<tmx version=\"1.4\"><header srclang=\"en\"/><body><tu><tuv xml:lang=\"en\"><seg>A house."
+      "</seg></tuv><tuv xml:lang=\"de\"><seg>Ein Haus.</seg></tuv></tu></body></tmx>");
+  ASSERT_TRUE(store->Look().ok());
+  EXPECT_EQ(TargetOf(*store->Find("animals", "bob"), "The cat."), "Die Katze.");
+  const StoredMemoryPtr houses = *store->Find("houses.tmx", "");
+  EXPECT_EQ(TargetOf(houses, "A house."), "Ein Haus.");
+  EXPECT_EQ(houses->memory->languages(), (LanguagePair{"en", "de"}));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Learn("houses.tmx", "", {{"a", "b"}}).status()));
+  PutFile("animals.tsv", "The cat.\tDie Katze.\nno tab\n");
+  EXPECT_THAT(std::string(store->Look().message()), HasSubstr("animals.tsv: line 2"));
+  EXPECT_EQ(TargetOf(*store->Find("animals", ""), "The cat."), "Die Katze.");
+}
+
+TEST_F(MemoryStoreTest, AFileWhoseLastLineHasNoEndLearns) {
+  PutFile("animals.tsv", "The cat.\tDie Katze.");
+  const auto store = Open();
+  ASSERT_TRUE(store->Learn("animals", "", {{"The dog.", "Der Hund."}}).ok());
+  ASSERT_TRUE(store->Learn("animals", "", {{"The cow.", "Die Kuh."}}).ok());
+  const StoredMemoryPtr memory = *Open()->Find("animals", "");
+  EXPECT_EQ(TargetOf(memory, "The cat."), "Die Katze.");
+  EXPECT_EQ(TargetOf(memory, "The dog."), "Der Hund.");
+  EXPECT_EQ(TargetOf(memory, "The cow."), "Die Kuh.");
+  EXPECT_EQ(memory->version, 3);
+}
+
+TEST_F(MemoryStoreTest, AnOwnerHasLimits) {
+  const auto store = Open({.memories = 2, .segments = 3});
+  const std::string id = (*store->Create(Text("alice")))->id;
+  EXPECT_TRUE(store->Create(Text("alice")).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(store->Create(Text("alice")).status()));
+  EXPECT_TRUE(
+      absl::IsResourceExhausted(store->Learn(id, "alice", {{"a", "1"}, {"b", "2"}}).status()));
+  EXPECT_TRUE(store->Learn(id, "alice", {{"a", "1"}}).ok());
+  EXPECT_TRUE(store->Create(Text("bob")).ok());
+  EXPECT_TRUE(absl::IsInvalidArgument(store->Learn(id, "alice", {{"a", ""}}).status()));
+}
+
+// A process that ends before each of the steps of its writes, one after another.
+TEST_F(MemoryStoreTest, NothingIsHalfWhereverAProcessEnds) {
+  std::vector<MemorySegment> many;
+  for (int i = 0; i < 3'000; ++i) many.push_back({absl::StrCat("House number ", i, "."), "Haus"});
+  int steps = 0;
+  for (bool ended_early = true; ended_early; ++steps) {
+    std::filesystem::remove_all(directory_);
+    const std::string id = (*Open()->Create(Text("alice")))->id;
+    const pid_t child = fork();
+    if (child == 0) {
+      int left = steps;
+      auto store = MemoryStore::Open(directory_, {}, [&] {
+        if (left-- == 0) _exit(1);
+      });
+      if (!store.ok() || !(*store)->Learn(id, "alice", many).ok() ||
+          !(*store)->Learn(id, "alice", {{"One.", "1"}}).ok() ||
+          !(*store)->Create(Text("alice")).ok() || !(*store)->Delete(id, "alice").ok()) {
+        _exit(2);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_THAT(WEXITSTATUS(status), AnyOf(0, 1)) << "step " << steps;
+    ended_early = WEXITSTATUS(status) == 1;
+    const auto store = Open();
+    ASSERT_NE(store, nullptr) << "step " << steps;
+    const auto memory = store->Find(id, "alice");
+    const auto all = store->List("alice");
+    if (!memory.ok()) {
+      EXPECT_THAT(all, SizeIs(1)) << "step " << steps;  // the other one was answered
+      continue;
+    }
+    const std::string state = absl::StrCat((*memory)->version, " ", (*memory)->memory->size(), " ",
+                                           TargetOf(*memory, "One."));
+    EXPECT_THAT(state, AnyOf("1 1 Eins.", "2 3001 Eins.", "3 3001 1")) << "step " << steps;
+    EXPECT_TRUE(all.size() == 1 || state == "3 3001 1") << "step " << steps;
+    // What was not finished is no obstacle.
+    const auto learned = store->Learn(id, "alice", {{"Two.", "Zwei."}});
+    ASSERT_TRUE(learned.ok()) << learned.status();
+    const auto again = Open()->Find(id, "alice");
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ((*again)->version, (*memory)->version + 1) << "step " << steps;
+    EXPECT_EQ((*again)->memory->size(), (*memory)->memory->size() + 1) << "step " << steps;
+  }
+  EXPECT_GE(steps, 15);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -363,6 +363,8 @@ export interface OutputOptions {
   setDirection?: boolean;
   /** with quality: Quality.features */
   qualityFeatures?: boolean;
+  /** TranslateResponse.receipt; not in a stream */
+  receipt?: boolean;
 }
 
 /** Some heads of a layer, whose attention is to be returned. */
@@ -391,13 +393,29 @@ export interface TranslateResponse {
   modelVersion: string;
   timing: Timing | null;
   /**
-   * What determines how numbers are rounded: precision and instruction sets, such as
-   * "int8/avx3".  Servers of the same version whose answers have the same isa and model_version
-   * return the same bytes.
+   * What determines how numbers are rounded: the precision, whether the CPU rounds a product and a sum
+   * once ("fma": all of the last ten years) or each, and the version of the order in which numbers are
+   * computed, such as "int8/fma-1".  Servers whose answers have the same isa and model_version return
+   * the same bytes, whatever their CPUs.
    */
   isa: string;
   /** The version of the model that was used: "stable" or "canary"; of two models, joined by "+". */
   modelLabel: string;
+  /** only with OutputOptions.receipt */
+  receipt: Receipt | null;
+}
+
+/**
+ * By which anyone with the same model can check an answer: `dragoman verify`; see docs/receipts.md.
+ * Digests are SHA-256, in hexadecimal.
+ */
+export interface Receipt {
+  /** of isa, model_version and the two below */
+  digest: string;
+  /** the digest of the request: contents, languages and options */
+  request: string;
+  /** the digest of the text and the score of every hypothesis */
+  answer: string;
 }
 
 export interface Translation {

@@ -10,6 +10,7 @@
 #include "server/api/convert.h"
 #include "server/api/glossaries.h"
 #include "server/api/memories.h"
+#include "server/api/receipts.h"
 
 namespace dragoman {
 namespace {
@@ -29,12 +30,15 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   for (const auto& translator : Translators()) {
     RETURN_IF_ERROR(permit_.MayUse(translator->name()));
   }
+  const std::optional<v1::TranslateRequest> for_receipt =
+      request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(*parts_, request, permit.principal(),
                                                         WithoutLabels(route_->name())));
   ASSIGN_OR_RETURN(request_.memories, MemoriesFor(*parts_, request, permit.principal(),
                                                   WithoutLabels(route_->name())));
   RETURN_IF_ERROR(JudgeOptions());
+  request_digest_ = for_receipt.has_value() ? DigestOfRequest(*for_receipt, request_) : "";
   // The limits are those of the whole request, whatever routes its texts take.
   if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
   characters_ = CountCharacters(request_.texts);
@@ -205,6 +209,9 @@ v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
     Count(translated.translations[i]);
   }
   ToProto(translated, elapsed, response.mutable_timing());
+  if (!request_digest_.empty() && response.translations_size() > 0) {
+    AddReceipt(request_digest_, &response);
+  }
   parts_->metrics->OnTranslated(model, characters_, translated.times);
   return response;
 }

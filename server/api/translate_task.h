@@ -71,6 +71,7 @@ class TranslateTask {
   std::optional<DetectedSources> detected_;  // if the source language is "auto"
   TranslateRequest request_;
   v1::OutputOptions output_;
+  std::string request_digest_;  // for the receipt; empty unless one is wanted
   CallSize size_;
   int characters_ = 0;
 };

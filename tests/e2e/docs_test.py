@@ -63,7 +63,7 @@ PICTURES = [
     r"proto/dragoman/v1/ +the public API|Dockerfile  +the image|server ─► engine|a client$",  # trees and drawings
     r"models/ende/model\.ende",  # files
     r"1 - avg_over_time|rate\(",  # formulas
-    r'# who +token|# name: |event: |\{"(code|contents|goldens|now)": ?|<doc>|"alignment_layer": |\{"files":',  # parts of files
+    r'# who +token|# name: |event: |\{"(code|contents|goldens|now|receipt)": ?|<doc>|"alignment_layer": |\{"files":',  # parts of files
 ]
 
 # What is too long for a test, or has another name here.

@@ -647,7 +647,7 @@ class ModelVersion(_message.Message):
     def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "quality_features", "sentence_spans", "set_direction", "token_scores", "tokens"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "quality_features", "receipt", "sentence_spans", "set_direction", "token_scores", "tokens"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
@@ -656,6 +656,7 @@ class OutputOptions(_message.Message):
     HIDE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FEATURES_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
     SET_DIRECTION_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
@@ -668,11 +669,12 @@ class OutputOptions(_message.Message):
     hide_prefix: bool
     quality: bool
     quality_features: bool
+    receipt: bool
     sentence_spans: bool
     set_direction: bool
     token_scores: bool
     tokens: bool
-    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ..., quality_features: bool = ...) -> None: ...
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ..., quality_features: bool = ..., receipt: bool = ...) -> None: ...
 
 class PairScore(_message.Message):
     __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "quality", "score", "token_scores", "tokens"]
@@ -721,6 +723,16 @@ class QualityFeature(_message.Message):
     value: float
     weight: float
     def __init__(self, name: _Optional[str] = ..., value: _Optional[float] = ..., weight: _Optional[float] = ...) -> None: ...
+
+class Receipt(_message.Message):
+    __slots__ = ["answer", "digest", "request"]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    REQUEST_FIELD_NUMBER: _ClassVar[int]
+    answer: str
+    digest: str
+    request: str
+    def __init__(self, digest: _Optional[str] = ..., request: _Optional[str] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class ReplaceGlossaryRequest(_message.Message):
     __slots__ = ["glossary", "id"]
@@ -951,20 +963,22 @@ class TranslateRequest(_message.Message):
     def __init__(self, contents: _Optional[_Iterable[str]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., model: _Optional[str] = ..., options: _Optional[_Union[DecodingOptions, _Mapping]] = ..., output: _Optional[_Union[OutputOptions, _Mapping]] = ..., truncation: _Optional[_Union[Truncation, str]] = ..., sentence_splitting: _Optional[_Union[SentenceSplitting, str]] = ..., priority: _Optional[_Union[Priority, str]] = ..., target_prefixes: _Optional[_Iterable[str]] = ..., markup: _Optional[_Union[Markup, str]] = ..., markup_options: _Optional[_Union[MarkupOptions, _Mapping]] = ..., literals: _Optional[_Union[Literals, str]] = ..., glossary_ids: _Optional[_Iterable[str]] = ..., min_quality: _Optional[float] = ..., low_quality: _Optional[_Union[LowQuality, str]] = ..., previous_sources: _Optional[_Iterable[str]] = ..., previous_translations: _Optional[_Iterable[str]] = ..., memory_ids: _Optional[_Iterable[str]] = ..., memory_threshold: _Optional[int] = ...) -> None: ...
 
 class TranslateResponse(_message.Message):
-    __slots__ = ["isa", "model", "model_label", "model_version", "timing", "translations"]
+    __slots__ = ["isa", "model", "model_label", "model_version", "receipt", "timing", "translations"]
     ISA_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     MODEL_LABEL_FIELD_NUMBER: _ClassVar[int]
     MODEL_VERSION_FIELD_NUMBER: _ClassVar[int]
+    RECEIPT_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     TRANSLATIONS_FIELD_NUMBER: _ClassVar[int]
     isa: str
     model: str
     model_label: str
     model_version: str
+    receipt: Receipt
     timing: Timing
     translations: _containers.RepeatedCompositeFieldContainer[Translation]
-    def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., isa: _Optional[str] = ..., model_label: _Optional[str] = ...) -> None: ...
+    def __init__(self, translations: _Optional[_Iterable[_Union[Translation, _Mapping]]] = ..., model: _Optional[str] = ..., model_version: _Optional[str] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., isa: _Optional[str] = ..., model_label: _Optional[str] = ..., receipt: _Optional[_Union[Receipt, _Mapping]] = ...) -> None: ...
 
 class TranslateStreamResponse(_message.Message):
     __slots__ = ["content_index", "sentence", "stable_text", "summary", "translation"]

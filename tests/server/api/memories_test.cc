@@ -215,12 +215,12 @@ TEST_F(MemoriesTest, HttpHasTheSameMethods) {
                                  "segments": [{"source": "The cat.", "target": "Die Katze."}]})",
                             type);
   ASSERT_EQ(made.code, 200) << made.body;
-  const std::string id = Json::parse(made.body).at("id");
+  const std::string id = nlohmann::json::parse(made.body).at("id").get<std::string>();
   const HttpReply learned = HttpPost(
       address, "/v1/memories/" + id + "/segments",
       R"({"segments": [{"source": "The old house is small.", "target": "STORED"}]})", type);
   ASSERT_EQ(learned.code, 200) << learned.body;
-  EXPECT_EQ(Json::parse(learned.body).at("segmentCount"), 2);
+  EXPECT_EQ(nlohmann::json::parse(learned.body).at("segmentCount"), 2);
   const HttpReply translated = HttpPost(
       address, "/v1/translate",
       R"({"contents": ["The old house is small."], "memoryIds": [")" + id + R"("]})", type);

@@ -421,7 +421,7 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
       ++cells;
     }
   }
-  EXPECT_EQ(cells, 21 * (15 + 14));
+  EXPECT_EQ(cells, 27 * (21 + 20));
 }
 
 // What is asked for does not exist; the error lists what does, as far as the caller may use it.

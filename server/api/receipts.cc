@@ -26,6 +26,9 @@ std::string DigestOfRequest(v1::TranslateRequest request, const TranslateRequest
                                     entry.inflect ? " inflect" : ""));
     }
   }
+  for (const MemoryPtr& memory : judged.memories) {
+    fields.push_back(absl::StrCat(memory->id(), " ", memory->version()));
+  }
   return DigestOfFields(fields);
 }
 

@@ -209,9 +209,10 @@ int Listening(in_addr_t address) {
 TEST(Listener, WhoConnectsToAnAdoptedSocketWaitsUntilItServes) {
   auto listener = *Listener::Adopt({Listening(INADDR_LOOPBACK), Listening(INADDR_ANY)});
   EXPECT_THAT(listener->address(), HasSubstr("127.0.0.1:"));
-  const Client early(*listener);
+  Client early(*listener);
   Greeter greeter(listener.get());
   EXPECT_EQ(early.Read(), "hello");
+  early.Close();
   EXPECT_EQ(Client(*listener).Read(), "hello");
   EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
   listener->Stop();

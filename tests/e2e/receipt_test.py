@@ -50,7 +50,7 @@ class ReceiptTest(ServerTest):
         self.assertNotIn("receipt", self.ask(self.server, self.request))
 
     def test_another_server_gives_the_same_answer(self):
-        other = serve(self, *INT8, "--threads", "2", "--workers", "1")
+        other = serve(self, *INT8, "--threads-per-worker", "2", "--workers", "1")
         self.assertEqual(self.verify(other), (0, f"equal: {self.answer['receipt']['digest']}\n"))
 
     def test_what_makes_no_difference_is_not_in_it(self):

@@ -40,7 +40,7 @@ class TranslationMemoryTest(unittest.TestCase):
 
         path = self.write("approved.tsv", "# comment\nThe house is old.\tSTORED\n\\# 1\tZwei\tbefore\t\n")
         made = dragoman("tm", "import", "-s", "en", "-t", "de", "--name", "Houses", path)
-        self.assertRegex(made, r"Houses +en-de +2 +2 +no")
+        self.assertRegex(made, r"Houses +en-de +2 +2 +yes")
         name = made.splitlines()[1].split()[0]
         self.assertEqual(dragoman("translate", "--memory-id", name, "The house is old."), "STORED\n")
         dragoman("tm", "learn", name, "The house is old.", "LEARNED")

@@ -14,6 +14,7 @@ export function request(text, fields) {
   const asked = {contents: [text], ...fields};
   if ($('html').checked) asked.markup = 'MARKUP_HTML';
   if ($('glossary').value) asked.glossaryIds = [$('glossary').value];
+  if ($('memory').value) asked.memoryIds = [$('memory').value];
   if (hypotheses > 1) asked.options = {beamSize: Math.max(4, hypotheses), numHypotheses: hypotheses};
   return asked;
 }

@@ -3,6 +3,7 @@
 import {ApiError, CODES, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
 import {showSnippets, showTiming} from './experts.js';
+import {Corrections} from './correct.js';
 import {Files} from './file.js';
 import {Glossary} from './glossary.js';
 import {Heads} from './heads.js';
@@ -12,7 +13,7 @@ import {$, copyText, duration, element, percent} from './page.js';
 import {Problem} from './problem.js';
 import {LONGEST_PICTURE, request, translation} from './request.js';
 import {LinkedScroll} from './scroll.js';
-import {attentionOf, drawMirror, drawWords, sentencesOf, understand} from './words.js';
+import {attentionOf, drawMirror, drawWords, sentencePairs, sentencesOf, understand} from './words.js';
 
 const TYPING_PAUSE = 250; // milliseconds
 const EXAMPLES = ['Good morning! How are you?', 'Where is the nearest train station?', 'I would like a cup of coffee.'];
@@ -29,6 +30,7 @@ const output = $('output');
 const languages = new Languages(() => { showToy(); showExamples(); translate(); }, exchange);
 const heads = new Heads(new AttentionPicture((token) => lookAtToken(token)));
 const glossary = new Glossary(translate);
+const corrections = new Corrections(translate, () => (understood?.source === source.value ? understood.pairs : null));
 const problem = new Problem();
 const linked = new LinkedScroll([$('source-scroller'), $('target-scroller')], [$('mirror'), output]);
 
@@ -141,7 +143,7 @@ function showNothing(error = null) {
   output.classList.remove('stale');
   output.style.minHeight = '';
   $('state').textContent = '';
-  for (const id of ['remark', 'unmet', 'copy', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
+  for (const id of ['remark', 'unmet', 'correct', 'correct-form', 'copy', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
   languages.setDetected(null);
   showExamples();
   problem.show(error);
@@ -163,6 +165,7 @@ function showWhole(whole, text, asked) {
   source.lang = asked.sourceLanguage === AUTO ? whole.detectedLanguage || '' : asked.sourceLanguage || '';
   understood = understand(best, text);
   understood.source = text;
+  understood.pairs = asked.markup ? null : sentencePairs(whole.sentences ?? [], text, understood.text);
   understood.targetCount = (best.tokens || []).length;
   understood.sourceCount = whole.sourceTokens || 0;
   drawn = drawWords(output, understood, lookAtWord);
@@ -178,6 +181,7 @@ function showWhole(whole, text, asked) {
     element('li', {}, element('span', {lang: output.lang, dir: 'auto'}, other),
       element('span', {class: 'sure', title: 'probability of a token on average'}, percent(Math.exp(score))))));
   showDoubts();
+  corrections.close();
   glossary.mark(understood, drawn, whole.glossaryUnmet ?? [], {
     source: asked.sourceLanguage === AUTO ? whole.detectedLanguage : asked.sourceLanguage, target: asked.targetLanguage,
   });
@@ -256,7 +260,7 @@ function keep() {
   if (languages.models.length === 0) return;
   remember({
     source: languages.source.value, target: languages.target.value, model: languages.model.value,
-    alternatives: $('alternatives').value, glossary: glossary.chosen, html: $('html').checked, doubts: $('doubts').checked,
+    alternatives: $('alternatives').value, glossary: glossary.chosen, memory: corrections.chosen, html: $('html').checked, doubts: $('doubts').checked,
     open: FOLDS.filter((id) => $(id).open), text: source.value,
   });
 }
@@ -284,6 +288,7 @@ async function start() {
     const kept = first ? remembered() : {};
     languages.set(models, settings.pivot ?? '', kept);
     if (first && models.length) takeUp(kept);
+    if (settings.memories) await corrections.offer(kept.memory);
     if (settings.glossaries) await glossary.offer(kept.glossary);
     problem.show(models.length ? null : new ApiError(CODES.notFound, 'This server has no models.'));
     onTyped();

@@ -79,6 +79,14 @@ export function sentencesOf(sentences, source, text) {
   return sentences.map(({sourceBegin = 0, targetBegin = 0}) => [from[sourceBegin] ?? 0, to[targetBegin] ?? 0]);
 }
 
+// The sentences with their translations: {source, target}, without those that have no text.
+export function sentencePairs(sentences, source, text) {
+  const [from, to] = [byteIndex(source), byteIndex(text)];
+  const pairs = sentences.map(({sourceBegin = 0, sourceEnd = 0, targetBegin = 0, targetEnd = 0}) =>
+    ({source: source.slice(from[sourceBegin], from[sourceEnd]).trim(), target: text.slice(to[targetBegin], to[targetEnd]).trim()}));
+  return (pairs.length ? pairs : [{source: source.trim(), target: text.trim()}]).filter((pair) => pair.source && pair.target);
+}
+
 // The share of the attention of these target tokens that each source token has; null if unknown.
 export function attentionOf(understood, tokens) {
   const shares = new Array(understood.sourceTokens.length).fill(0);

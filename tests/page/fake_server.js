@@ -102,10 +102,12 @@ class FakeServer {
     this.token = null;
     this.noHeads = ''; // why heads are refused
     this.streams = true;
-    this.settings = {maxCharacters: 1000, pivot: '', glossaries: false};
+    this.settings = {maxCharacters: 1000, pivot: '', glossaries: false, memories: false};
     this.metricsServed = true;
     this.began = Date.now();
     this.requests = [];
+    this.learned = [];
+    this.refuses = ''; // why a memory does not learn
     this.fileMayEnd = Promise.resolve();
     this.server = http.createServer((request, response) => {
       this.answer(request, response).catch((error) => response.destroy(error));
@@ -153,6 +155,11 @@ class FakeServer {
       return json(401, {code: 16, message: 'a bearer token is needed'});
     }
     if (where === '/v1/models') return json(200, {models: this.models});
+    if (where === '/v1/memories') return json(200, {memories: [{id: 'm0', name: 'Ours', readOnly: true}, {id: 'm1', name: 'Mine'}]});
+    if (where === '/v1/memories/m1/segments') {
+      this.learned.push(...JSON.parse(body).segments);
+      return this.refuses ? json(400, {code: 3, message: this.refuses}) : json(200, {id: 'm1'});
+    }
     if (where === '/v1/glossaries') return json(200, {glossaries: [GLOSSARY]});
     if (where === '/v1/glossaries/g1/entries') return json(200, {...GLOSSARY, dictionaries: [{...GLOSSARY.dictionaries[0], entries: ENTRIES}]});
     if (where === '/v1/translate_file') return this.translateFile(body, response, json);

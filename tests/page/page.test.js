@@ -164,6 +164,37 @@ describe('against a fake server', () => {
     assert.deepEqual(await terms(), []);
   });
 
+  it('teaches a memory corrections', async () => {
+    server.settings.memories = true;
+    await page.goto(server.origin);
+    await until('the memory is there', () => page.$('#memory option[value=m1]'));
+    assert.equal(await page.$('#memory option[value=m0]'), null); // it may not learn
+    await page.type('#source', TEXT);
+    await translated();
+    assert.ok(!await shown('#correct'));
+    await open('#options');
+    await page.select('#memory', 'm1');
+    await until('it can be corrected', () => shown('#correct'));
+    assert.deepEqual(server.requests.at(-1).memoryIds, ['m1']);
+    await page.click('#correct');
+    await lookAround('correct');
+    const learn = () => page.$eval('#correct-form button', (button) => button.click());
+    await learn();
+    await until('it says so', async () => (await textOf('#correct-state')) === 'Nothing was changed.');
+    await page.$eval('#correct-form textarea', (box) => { box.value = 'Wo ist hier der Bahnhof?'; });
+    server.refuses = 'the memory is full';
+    wanted = [/400/];
+    await learn();
+    await until('it says so', async () => /memory is full/.test(await textOf('#correct-state')));
+    server.refuses = '';
+    const before = server.requests.length;
+    await learn();
+    await until('it is translated again', () => server.requests.length > before);
+    assert.deepEqual(server.learned.at(-1), {source: TEXT, target: 'Wo ist hier der Bahnhof?', previousSource: '', nextSource: ''});
+    await translated();
+    assert.ok(!await shown('#correct-form') && await shown('#correct'));
+  });
+
   it('translates what is typed, with all that is known of it', async () => {
     await page.goto(server.origin);
     await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));

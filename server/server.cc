@@ -332,9 +332,10 @@ void Server::ServeHttp() {
 }
 
 std::string Server::PageSettings() const {
+  const auto kept = [](const auto& store) { return store != nullptr ? "true" : "false"; };
   return absl::StrCat("{\"maxCharacters\": ", models_.limits().max_characters, ", \"pivot\": \"",
-                      models_.Models()->pivot(),
-                      "\", \"glossaries\": ", glossaries_ != nullptr ? "true" : "false", "}");
+                      models_.Models()->pivot(), "\", \"glossaries\": ", kept(glossaries_),
+                      ", \"memories\": ", kept(memories_), "}");
 }
 
 absl::Status Server::Ready() const {

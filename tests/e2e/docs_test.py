@@ -45,11 +45,12 @@ RULES = [
     (r"^tools/train|run/model|run/held-out|--target-language (deu|eng)", "needs a training run; train_server_test makes one"),
     (r"^(npm|pip|python3 -m venv|env/bin/pip)\b", "may need the network; node_test and python_test install the packages"),
     (r"^(go |GO111MODULE=)", "needs Go's packages; go_test builds the module"),
+    (r"--plan ", "measures for seconds and serves nothing; lifecycle_test reads plans"),
     (r"--check-config", "serves nothing; lifecycle_test checks its reports"),
     (r"^source <|completion fish", "is for the reader's own shell; command_test completes in each"),
     (r"dragoman pull (argos|firefox):", "asks another service; pull_test has a copy of its index"),
     (r"^dragoman-server ", SERVE),
-    (r"^export (PATH|ID)=|^sudo dragoman |^\$B/\S+bench |^xzcat ", RUN),
+    (r"^export (PATH|ID)=|^sudo dragoman |^\$B/\S+bench\b|^xzcat ", RUN),
     (r"^(awk|curl|dragoman|grpcurl|kill|ln|mkdir|printf) |^for n in ", RUN),
     (r"^(PYTHONPATH=tools/train|tools/evaluate/evaluate\.py|tests/bench/\w+\.py) ", RUN),
 ]

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "engine/model/attention_tree.h"
 #include "engine/repair.h"
 #include "engine/search/phrases.h"
 #include "engine/search/row_sampler.h"
@@ -83,13 +84,21 @@ void JobMaker::SetStandIns(const std::vector<SentenceMark>& marks) {
   }
 }
 
-absl::StatusOr<JobPtr> JobMaker::Make(std::vector<int32_t> source, size_t text,
-                                      std::string_view sentence) {
+bool JobMaker::places_terms() const {
+  return !lists_.empty() && SearchesForPhrases() && model().network().attends();
+}
+
+absl::StatusOr<JobPtr> JobMaker::Make(std::vector<int32_t> source, absl::Span<const TextSpan> spans,
+                                      size_t text, std::string_view sentence) {
   auto job = std::make_unique<Job>();
   job->model = context_.model;
   job->request = state_;
   job->rules = rules_;
   job->source = std::move(source);
+  spans_.clear();
+  if (job->source.size() <= AttentionTree::kMaxSourceTokens) {
+    spans_.assign(spans.begin(), spans.end());
+  }
   job->random_key = MixKey(search_.sampling_seed, job->source);
   RETURN_IF_ERROR(request_.targets.empty() ? SetUpSearch(text, sentence, job.get())
                                            : SetUpScore(text, job.get()));
@@ -178,6 +187,7 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
       Phrase phrase = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_);
       if (phrase.forms.empty()) continue;
       if (stored) phrase.max_loss = request_.words.stored_max_loss;
+      phrase.source = PlaceOf(term.span);
       const bool fits = job->phrases.size() < Phrases::kMax && least + phrase.least() <= longest;
       if (stored && !fits) continue;
       least += phrase.least();
@@ -199,6 +209,17 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
   }
   RETURN_IF_ERROR(CheckRepetitions(text, *job));
   return std::min(most, longest);
+}
+
+// The tokens that are, or have a part of, these bytes of the sentence.
+TokenRange JobMaker::PlaceOf(TextSpan span) const {
+  TokenRange range;
+  for (size_t i = 0; i < spans_.size(); ++i) {
+    if (spans_[i].begin >= span.end || spans_[i].end <= span.begin) continue;
+    if (range.end == 0) range.begin = static_cast<int>(i);
+    range.end = static_cast<int>(i) + 1;
+  }
+  return range;
 }
 
 // Whether the phrases can be said where no run of tokens may occur twice.

@@ -49,8 +49,13 @@ class JobMaker {
   // From now on, drafts come from this version of the text, which outlives the jobs' making.
   void SetPrevious(PreviousVersion previous) { previous_ = std::move(previous); }
 
-  // The job for one sentence of text number `text`, which the model reads as `source`.
-  absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, size_t text, std::string_view sentence);
+  // Whether Make needs to know where tokens come from.
+  bool places_terms() const;
+
+  // The job for one sentence of text number `text`, which the model reads as `source`, tokens with
+  // these bytes of it; none if they are not known.
+  absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, absl::Span<const TextSpan> spans,
+                              size_t text, std::string_view sentence);
 
   // A copy of a job for a sentence, which is made of these tokens with these bytes, that repairs
   // what a memory has for it (repair.h); null if it must be translated plainly.
@@ -70,6 +75,7 @@ class JobMaker {
   absl::Status AddPrefix(size_t text, Job* job) const;
   absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job);
   absl::StatusOr<size_t> AddTerms(size_t text, Job* job) const;
+  TokenRange PlaceOf(TextSpan span) const;
   absl::Status CheckRepetitions(size_t text, const Job& job) const;
   void AddShortlist(Job* job) const;
   std::vector<int32_t> Beginning(const std::string& text) const;
@@ -82,6 +88,7 @@ class JobMaker {
   TermLists lists_;                              // the request's own first
   std::string language_;                         // of the translations
   std::vector<FoundTerm> terms_;                 // of the sentence that is being added
+  std::vector<TextSpan> spans_;                  // of its tokens; none if they are not known
   std::vector<std::vector<int32_t>> stand_ins_;  // of that sentence
   PreviousVersion previous_;                     // of the text that is being added
   int longest_ = 0;                              // the most tokens of a translation

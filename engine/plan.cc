@@ -384,8 +384,8 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
                                                            const TextMap* map) {
   const bool has_marks = marked != nullptr && !marked->marks.empty();
   const bool with_spans = has_marks || request_.judge || plan_.alignment.wants_attention();
-  EncodedText encoded =
-      model().tokenizer().Encode(content, frame_, with_spans || match_.has_value());
+  EncodedText encoded = model().tokenizer().Encode(
+      content, frame_, with_spans || match_.has_value() || jobs_.places_terms());
   if (static_cast<int>(encoded.ids.size()) > Longest()) {
     std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
     if (!parts.empty()) return parts;
@@ -397,7 +397,7 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<TextSpan>();
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
   if (with_spans) sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
-  ASSIGN_OR_RETURN(JobPtr job, jobs_.Make(std::move(encoded.ids), t, content));
+  ASSIGN_OR_RETURN(JobPtr job, jobs_.Make(std::move(encoded.ids), encoded.spans, t, content));
   sentence.terms = jobs_.TakeTerms();
   for (FoundTerm& term : sentence.terms) {
     if (map != nullptr) term.span = map->Map(term.span);

@@ -79,6 +79,11 @@ struct DecodeBatch::Sentence {
         return CoverageOf(*its_state, row, tokens);
       };
     }
+    if (job->places_phrases()) {
+      job->attention_of = [its_state = state.get()](int row) {
+        return its_state->AttentionOf(row);
+      };
+    }
     if (Draft::IsUsed(*job)) draft = std::make_unique<Draft>(*job);
     search = MakeSearch(*job);
     std::vector<int> beginnings(search->live().size(), 0);

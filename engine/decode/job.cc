@@ -35,7 +35,7 @@ SentenceShape Job::Shape() const {
   return {.source_tokens = static_cast<int>(source.size()),
           .max_steps = options.max_length + (Draft::IsUsed(*this) ? Draft::MostWrong(*this) : 0),
           .max_hypotheses = MaxLive(*this),
-          .attention = attention || options.coverage_penalty != 0.0f};
+          .attention = attention || places_phrases() || options.coverage_penalty != 0.0f};
 }
 
 const WorkTimes& JobCost::Times() const {

@@ -84,15 +84,17 @@ void AddRules(const SearchRules& rules, KeyWriter* key) {
 
 std::string ResultKey(const Job& job) {
   // The shortlist follows from the source, the phrases and the model's shortlist file, which is
-  // part of its version.  The coverage is a function that the batch sets.
-  const auto& [options, rules, source, prefix, score_prefix, phrases, attention, margins, coverage,
-               random_key] = static_cast<const SearchTask&>(job);
+  // part of its version.  The batch sets the functions that tell of attention.
+  const auto& [options, rules, source, prefix, score_prefix, phrases, attention, margins,
+               attention_of, coverage, random_key] = static_cast<const SearchTask&>(job);
   std::string bytes;
   bytes.reserve(256 + 4 * source.size());
   KeyWriter key(&bytes);
   key.AddAll(job.model->version(), job.model->isa(), source, prefix, score_prefix, attention,
              margins, phrases.size());
-  for (const auto& [forms, max_loss] : phrases) key.AddAll(forms, max_loss);
+  for (const auto& [forms, max_loss, place] : phrases) {
+    key.AddAll(forms, max_loss, place.begin, place.end);
+  }
   AddOptions(options, &key);
   AddRules(*rules, &key);
   key.Add(options.sampling ? random_key : 0);

@@ -51,8 +51,9 @@ class AttentionPaths {
     return row;
   }
 
-  // As SentenceState::AppendAttention.
+  // As SentenceState::AppendAttention and AttentionOf.
   void Append(int row, std::vector<float>* rows) const { tree_->AppendPath(row, rows); }
+  absl::Span<const float> At(int row) const { return tree_->At(row); }
 
  private:
   static int Nodes(const SentenceShape& shape) { return shape.max_steps * shape.max_hypotheses; }

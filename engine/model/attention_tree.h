@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "engine/model/kv_pool.h"
 
 namespace dragoman {
@@ -37,6 +38,9 @@ class AttentionTree {
   // root.  REQUIRES: there are fewer than max_nodes; the parent exists.
   float* Add(int parent);
 
+  absl::Span<const float> At(int node) const {
+    return {Row(node), static_cast<size_t>(source_tokens_)};
+  }
   // Appends the rows from the root to `node`: [nodes on the path, source_tokens].
   void AppendPath(int node, std::vector<float>* rows) const;
 

@@ -77,6 +77,10 @@ class SentenceState {
   // the order in which steps were given them.  REQUIRES: the network attends; the shape requested
   // attention.
   virtual void AppendAttention(int row, std::vector<float>* attention) const {}
+
+  // The attention of that row alone, [source tokens].  Valid as long as the state.
+  // REQUIRES: as above.
+  virtual absl::Span<const float> AttentionOf(int row) const { return {}; }
 };
 
 // A row of a step, which extends one hypothesis by one token.

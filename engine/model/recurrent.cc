@@ -47,6 +47,7 @@ class RecurrentState final : public SentenceState {
   void AppendAttention(int row, std::vector<float>* rows) const override {
     attention.Append(row, rows);
   }
+  absl::Span<const float> AttentionOf(int row) const override { return attention.At(row); }
 
   const int source_tokens;
   VectorStates states;      // of all layers, concatenated

@@ -32,6 +32,7 @@ class TransformerState final : public SentenceState {
   void AppendAttention(int row, std::vector<float>* rows) const override {
     attention.Append(row, rows);
   }
+  absl::Span<const float> AttentionOf(int row) const override { return attention.At(row); }
 
   SourceMemory source;
   const std::unique_ptr<HistoryState> history;

@@ -29,15 +29,18 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
       eos_id_(task.rules->eos_id),
       scoring_(task),
       phrases_(task.phrases, task.rules->word_joins),
+      places_(task),
       width_(Width(task)),
-      length_(static_cast<int>(task.prefix.size())) {
+      prefix_length_(static_cast<int>(task.prefix.size())),
+      typical_length_(prefix_length_ + std::max(1, static_cast<int>(task.source.size()))),
+      length_(prefix_length_) {
   for (size_t p = 0; p < task.phrases.size(); ++p) {
     (task.phrases[p].may_be_missed() ? dispensable_ : needed_) |= uint64_t{1} << p;
     max_losses_.push_back(task.phrases[p].max_loss);
   }
   live_.push_back(Beginning(task));
   // A phrase in the prefix need not appear again.
-  progress_.push_back(phrases_.ProgressOf(task.prefix));
+  said_.push_back({phrases_.ProgressOf(task.prefix), {}});
   Want();
 }
 
@@ -48,7 +51,7 @@ void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
   Allocate(last_step);
   int ended = 0;
   next_.clear();
-  next_progress_.clear();
+  next_said_.clear();
   for (const Continuation& continuation : ranked_) {
     if (continuation.candidate.token == eos_id_ && !last_step) {
       if (ended++ < width_) Finish(continuation);
@@ -63,15 +66,17 @@ void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
     LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
     if (const int kept = scoring_.TokensBeforeRunaway(child.tokens); kept > 0) {
       const uint64_t said = phrases_.Said(absl::MakeConstSpan(child.tokens).first(kept));
-      Insert(scoring_.Cut(std::move(child), kept), said);
+      Insert(scoring_.Cut(std::move(child), kept), said,
+             {.places = continuation.said.cost.sum().places});
       continue;
     }
     --room_[continuation.bank];
     next_.push_back(std::move(child));
-    next_progress_.push_back(continuation.progress);
+    next_said_.push_back(continuation.said);
   }
+  DropHopeless();
   std::swap(live_, next_);
-  std::swap(progress_, next_progress_);
+  std::swap(said_, next_said_);
   ++length_;
   if (!live_.empty() && !CanImprove()) live_.clear();
   Want();
@@ -80,19 +85,25 @@ void ConstrainedBeam::Advance(absl::Span<const Candidate> candidates) {
 // Fills ranked_ with the possible continuations, best first.
 void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates, bool last_step) {
   ranked_.clear();
+  places_.Look(candidates, live_.size());
   for (const Candidate& candidate : candidates) {
     const LiveHypothesis& parent = live_[candidate.parent];
     const float log_prob = parent.log_prob + candidate.log_prob;
     if (!(log_prob > -std::numeric_limits<float>::infinity())) continue;
-    const PhraseProgress progress =
-        phrases_.After(parent.tokens, progress_[candidate.parent], candidate.token);
+    const Said& before = said_[candidate.parent];
+    Said said = {phrases_.After(parent.tokens, before.progress, candidate.token), before.cost};
     const bool ends = candidate.token == eos_id_ && !last_step;
-    if (ends && !MayEnd(progress.said)) continue;
-    ranked_.push_back({candidate, log_prob, progress, phrases_.TokensSaid(progress)});
+    if (ends && !MayEnd(said.progress.said)) continue;
+    if (candidate.token != eos_id_) {
+      const uint64_t begins = phrases_.Begun(said.progress, candidate.token);
+      said.cost = places_.After(before.cost, before.progress, said.progress, begins, candidate);
+    }
+    const int bank = phrases_.TokensSaid(said.progress);
+    ranked_.push_back({candidate, log_prob - said.cost.sum().places, said, bank});
   }
   std::sort(ranked_.begin(), ranked_.end(), [](const Continuation& a, const Continuation& b) {
-    return std::tie(b.log_prob, a.candidate.parent, a.candidate.token) <
-           std::tie(a.log_prob, b.candidate.parent, b.candidate.token);
+    return std::tie(b.rank, a.candidate.parent, a.candidate.token) <
+           std::tie(a.rank, b.candidate.parent, b.candidate.token);
   });
 }
 
@@ -117,22 +128,75 @@ void ConstrainedBeam::Allocate(bool last_step) {
   }
 }
 
+// Drops those of the next hypotheses that have paid for words of their own in the places where
+// another one has said phrases that they lack, unless it has done so at too high a price.
+void ConstrainedBeam::DropHopeless() {
+  constexpr float kClearly = 1.0f;  // of log-probability
+  std::vector<uint64_t> said;
+  for (size_t i = 0; i < next_.size(); ++i) {
+    said.push_back(phrases_.Said(next_[i].tokens, next_said_[i].progress));
+  }
+  const auto hopeless = [&](size_t i) {
+    for (size_t j = 0; j < next_.size(); ++j) {
+      const uint64_t lacks = said[j] & ~said[i];
+      if (lacks == 0 || (said[i] & ~said[j]) != 0) continue;
+      const PhraseCost own = next_said_[i].cost.sum(), other = next_said_[j].cost.sum();
+      if (own.places < other.places + kClearly) continue;
+      const float lead = RankOf(next_[i].log_prob, length_ + 1, next_[i].row, own) -
+                         RankOf(next_[j].log_prob, length_ + 1, next_[j].row, other);
+      if (lead < LossOf(lacks)) return true;
+    }
+    return false;
+  };
+  std::vector<bool> drops;
+  for (size_t i = 0; i < next_.size(); ++i) drops.push_back(hopeless(i));
+  size_t kept = 0;
+  for (size_t i = 0; i < next_.size(); ++i) {
+    if (drops[i]) continue;
+    if (kept != i) {
+      next_[kept] = std::move(next_[i]);
+      next_said_[kept] = next_said_[i];
+    }
+    ++kept;
+  }
+  next_.resize(kept);
+  next_said_.resize(kept);
+}
+
+// What it costs to lack these phrases.
+float ConstrainedBeam::LossOf(uint64_t phrases) const {
+  float loss = 0.0f;
+  for (size_t p = 0; p < max_losses_.size(); ++p) {
+    if ((phrases >> p & 1) != 0) loss += max_losses_[p];
+  }
+  return loss;
+}
+
 void ConstrainedBeam::Finish(const Continuation& continuation) {
   LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
   const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
-  const uint64_t said = phrases_.Said(child.tokens, continuation.progress);
+  const uint64_t said = phrases_.Said(child.tokens, continuation.said.progress);
   Insert(scoring_.Finished(std::move(child), ends_in_eos,
                            ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength),
-         said);
+         said, continuation.said.cost.sum());
+}
+
+// What compares hypotheses of different lengths: the score that one would have without its phrases,
+// less what these cost.  Their cost is spread over a translation of the usual length, not over its
+// own, or a hypothesis with an unlikely phrase would rank higher if it went on and on.
+float ConstrainedBeam::RankOf(float log_prob, int length, int row, const PhraseCost& cost) const {
+  const int rest = std::max(length - cost.tokens, prefix_length_ + 1);
+  return scoring_.FinalScore(log_prob - cost.log_prob, rest, row) +
+         scoring_.Score(cost.log_prob - cost.places, typical_length_) -
+         scoring_.Score(0.0f, typical_length_);
 }
 
 // Inserts it after those of equal rank that are already there.
-void ConstrainedBeam::Insert(Hypothesis hypothesis, uint64_t said) {
-  float rank = hypothesis.score;
-  for (size_t p = 0; p < max_losses_.size(); ++p) {
-    if (((dispensable_ & ~said) >> p & 1) != 0) rank -= max_losses_[p];
-  }
+void ConstrainedBeam::Insert(Hypothesis hypothesis, uint64_t said, const PhraseCost& cost) {
+  const int length = static_cast<int>(hypothesis.token_log_probs.size());
+  const float rank =
+      RankOf(hypothesis.log_prob, length, hypothesis.row, cost) - LossOf(dispensable_ & ~said);
   Ended ended = {std::move(hypothesis), std::popcount(needed_ & said), rank};
   const auto better = [](const Ended& a, const Ended& b) {
     return a.said != b.said ? a.said > b.said : a.rank > b.rank;
@@ -147,20 +211,23 @@ void ConstrainedBeam::Insert(Hypothesis hypothesis, uint64_t said) {
 void ConstrainedBeam::Want() {
   wanted_.resize(live_.size());
   for (size_t i = 0; i < live_.size(); ++i) {
-    phrases_.Next(live_[i].tokens, progress_[i], &wanted_[i]);
+    phrases_.Next(live_[i].tokens, said_[i].progress, &wanted_[i]);
   }
 }
 
-// Whether the search continues: until beam_size hypotheses with all phrases are finished and no
-// live one with all phrases could displace one of the best.  Before that it ends only if no live
-// one could displace one of them even if it said everything at no cost.
+// Whether the search continues: until as many hypotheses with all phrases are finished as are
+// wanted and no live one with all phrases could displace one of them.  Before that it ends only if
+// no live one could displace a finished one even if it said everything at no cost.
 bool ConstrainedBeam::CanImprove() const {
-  const bool enough = complete_ >= options_.beam_size;
+  const int wanted = std::min(options_.num_hypotheses, options_.beam_size);
+  const bool enough = complete_ >= wanted;
   if (!enough && (dispensable_ == 0 || !IsFull())) return true;
   if (enough && options_.early_stopping == EarlyStopping::kFull) return false;
+  const Ended& worst = enough ? finished_[wanted - 1] : finished_.back();
   for (size_t i = 0; i < live_.size(); ++i) {
-    if (enough && !IsComplete(phrases_.Said(live_[i].tokens, progress_[i]))) continue;
-    return scoring_.FinalScore(live_[i].log_prob, length_, live_[i].row) > finished_.back().rank;
+    if (enough && !IsComplete(phrases_.Said(live_[i].tokens, said_[i].progress))) continue;
+    const PhraseCost cost = said_[i].cost.sum();
+    return RankOf(live_[i].log_prob, length_, live_[i].row, cost) > worst.rank;
   }
   return false;
 }
@@ -171,9 +238,11 @@ absl::Span<const int32_t> ConstrainedBeam::StablePrefix(int n) const {
   const size_t found = std::min(wanted, finished_.size());
   for (size_t i = 0; i < found; ++i) common.Add(finished_[i].hypothesis.tokens);
   const bool complete = found == wanted && finished_[wanted - 1].said == std::popcount(needed_);
-  for (const LiveHypothesis& live : live_) {
-    if (complete && scoring_.HighestScore(live) < finished_[wanted - 1].rank) continue;
-    common.Add(scoring_.SafeTokens(live.tokens));
+  for (size_t i = 0; i < live_.size(); ++i) {
+    const PhraseCost cost = said_[i].cost.sum();
+    const float highest = scoring_.HighestScore(live_[i], cost.log_prob, cost.tokens);
+    if (complete && highest < finished_[wanted - 1].rank) continue;
+    common.Add(scoring_.SafeTokens(live_[i].tokens));
   }
   return common.tokens();
 }

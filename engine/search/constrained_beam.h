@@ -14,6 +14,9 @@
 // continues its last word ("Hausboot"), falls back to the bank of the phrases that it has
 // completed.
 //
+// Where the network's attention says which words of the source a phrase stands for, hypotheses pay
+// for a phrase in another place (phrase_places.h).
+//
 // A hypothesis may also end without phrases that may be missed.  Each of those that it lacks costs
 // it their max_loss, so that it wins only over hypotheses whose scores are lower by more.
 
@@ -24,6 +27,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/search/phrase_places.h"
 #include "engine/search/phrases.h"
 #include "engine/search/scoring.h"
 
@@ -49,22 +53,30 @@ class ConstrainedBeam final : public Search {
   absl::Span<const int32_t> StablePrefix(int n) const override;
 
  private:
+  // What a hypothesis has said, and what that has cost it.
+  struct Said {
+    PhraseProgress progress;
+    PhraseCosts cost;
+  };
   struct Continuation {
     Candidate candidate;
-    float log_prob = 0.0f;  // of the whole hypothesis
-    PhraseProgress progress;
+    float rank = 0.0f;  // the log-probability of the whole hypothesis, less what places cost it
+    Said said;
     int bank = 0;
   };
   struct Ended {
     Hypothesis hypothesis;
     int said = 0;       // phrases that may not be missed
-    float rank = 0.0f;  // its score without what the others cost that it lacks
+    float rank = 0.0f;  // less what those cost that it lacks
   };
 
   void Rank(absl::Span<const Candidate> candidates, bool last_step);
   void Allocate(bool last_step);
+  void DropHopeless();
+  float LossOf(uint64_t phrases) const;
   void Finish(const Continuation& continuation);
-  void Insert(Hypothesis hypothesis, uint64_t said);
+  void Insert(Hypothesis hypothesis, uint64_t said, const PhraseCost& cost);
+  float RankOf(float log_prob, int length, int row, const PhraseCost& cost) const;
   void Want();
   bool MayEnd(uint64_t said) const { return (said & needed_) == needed_; }
   bool IsComplete(uint64_t said) const { return MayEnd(said) && (dispensable_ & ~said) == 0; }
@@ -76,18 +88,21 @@ class ConstrainedBeam final : public Search {
   const int32_t eos_id_;
   const Scoring scoring_;
   const Phrases phrases_;
+  PhrasePlaces places_;
   std::vector<float> max_losses_;  // by phrase
   uint64_t needed_ = 0;            // phrases that may not be missed: a bit for each
   uint64_t dispensable_ = 0;       // the others
   const int width_;
+  const int prefix_length_;
+  const int typical_length_;  // of a translation
   int length_;
   std::vector<LiveHypothesis> live_, next_;
-  std::vector<PhraseProgress> progress_, next_progress_;  // of each live hypothesis
-  std::vector<std::vector<int32_t>> wanted_;              // of each live hypothesis
-  std::vector<Continuation> ranked_;                      // of this step, best first
-  std::vector<int> room_;                                 // of each bank, in this step
-  std::vector<Ended> finished_;                           // best first, at most beam_size
-  int complete_ = 0;                                      // that have ended with all phrases
+  std::vector<Said> said_, next_said_;        // by each live hypothesis
+  std::vector<std::vector<int32_t>> wanted_;  // of each live hypothesis
+  std::vector<Continuation> ranked_;          // of this step, best first
+  std::vector<int> room_;                     // of each bank, in this step
+  std::vector<Ended> finished_;               // best first, at most beam_size
+  int complete_ = 0;                          // that have ended with all phrases
 };
 
 }  // namespace dragoman

@@ -19,6 +19,11 @@ size_t Phrase::most() const {
   return length;
 }
 
+bool SearchTask::places_phrases() const {
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [](const Phrase& phrase) { return phrase.source.begin < phrase.source.end; });
+}
+
 Phrases::Phrases(const std::vector<Phrase>& phrases, std::shared_ptr<const WordJoins> joins)
     : joins_(std::move(joins)) {
   DRAGOMAN_CHECK(phrases.size() <= kMax);
@@ -76,6 +81,14 @@ PhraseProgress Phrases::ProgressOf(absl::Span<const int32_t> tokens) const {
     progress = After(tokens.first(i), progress, tokens[i]);
   }
   return progress;
+}
+
+uint64_t Phrases::Begun(const PhraseProgress& progress, int32_t token) const {
+  uint64_t begun = 0;
+  for (const Form& form : forms_) {
+    if (form.tokens.front() == token) begun |= uint64_t{1} << form.phrase;
+  }
+  return begun & ~progress.said;
 }
 
 int Phrases::TokensSaid(const PhraseProgress& progress) const {

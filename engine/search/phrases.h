@@ -60,6 +60,9 @@ class Phrases {
   // hypothesis ends in.
   int TokensSaid(const PhraseProgress& progress) const;
 
+  // The phrases not said that begin with the token: a bit for each.
+  uint64_t Begun(const PhraseProgress& progress, int32_t token) const;
+
   // The tokens that would begin a phrase or continue one, ascending.
   void Next(absl::Span<const int32_t> tokens, const PhraseProgress& progress,
             std::vector<int32_t>* next) const;

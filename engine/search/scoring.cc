@@ -110,16 +110,16 @@ absl::Span<const int32_t> Scoring::SafeTokens(absl::Span<const int32_t> tokens) 
   return tokens.first(prefix_length_ + TokensBeforeAnyRun(tokens.subspan(prefix_length_)));
 }
 
-float Scoring::HighestScore(const LiveHypothesis& live) const {
+float Scoring::HighestScore(const LiveHypothesis& live, float without, int tokens) const {
   // More tokens can only lower the probability, but the guard may cut some off.
   const int safe = static_cast<int>(SafeTokens(live.tokens).size());
-  float log_prob = 0.0f;
+  float log_prob = -without;
   for (int i = 0; i < safe; ++i) log_prob += live.token_log_probs[i];
   constexpr float kRounding =
       1e-3f;  // the log-probability of a certain token may be computed as slightly above 0
   log_prob += kRounding;
   // The divisor is monotonic in the length, so the extremes are at the ends of its range.
-  const int shortest = std::max(safe, prefix_length_ + 1);
+  const int shortest = std::max(safe - tokens, prefix_length_ + 1);
   return std::max(Score(log_prob, shortest), Score(log_prob, std::max(shortest, max_length_)));
 }
 

@@ -52,8 +52,9 @@ class Scoring {
   // that the guard would cut off if they turned out to begin a repetition.
   absl::Span<const int32_t> SafeTokens(absl::Span<const int32_t> tokens) const;
 
-  // An upper bound of every score that a live hypothesis can still reach.
-  float HighestScore(const LiveHypothesis& live) const;
+  // An upper bound of every score that a live hypothesis can still reach, if so much of its
+  // log-probability, and so many of its tokens, are left out.
+  float HighestScore(const LiveHypothesis& live, float without = 0.0f, int tokens = 0) const;
 
  private:
   const float length_penalty_;

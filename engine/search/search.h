@@ -45,11 +45,19 @@ struct LiveHypothesis {
   int row = -1;                      // of the last candidate
 };
 
+// Tokens [begin, end) of a sentence.
+struct TokenRange {
+  int begin = 0;
+  int end = 0;
+};
+
 // What a translation must say, in any one of these forms.
 struct Phrase {
   std::vector<std::vector<int32_t>> forms;  // at least one; none is empty
   // It may be left out where saying it would lower the score by more than this.
   float max_loss = std::numeric_limits<float>::infinity();
+  // What it stands for, if that is known; else empty.
+  TokenRange source = {};
 
   bool may_be_missed() const { return max_loss < std::numeric_limits<float>::infinity(); }
 
@@ -73,6 +81,10 @@ struct SearchTask {
   // Whether hypotheses are to include their attention, and their margins.
   bool attention = false;
   bool margins = false;
+  // The attention to each token of the source at a row of the network.  Set if a phrase has a
+  // source.
+  std::function<absl::Span<const float>(int row)> attention_of;
+  bool places_phrases() const;  // whether a phrase has a source
   // How well the hypothesis that ends after this row has covered the source: the sum over source
   // tokens of log(min(1, its total attention)).  Set if there is a coverage_penalty.
   std::function<float(int row)> coverage;

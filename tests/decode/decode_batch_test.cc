@@ -307,6 +307,7 @@ JobPtr MixedJob(int i, std::function<void(JobResult)> on_done) {
   if (kind == 5) {
     job->phrases.push_back({{tokenizer.EncodeTarget("Haus"), tokenizer.EncodeTarget("Häuser")}});
     if (i % 3 == 0) job->phrases.back().max_loss = 0.5f;
+    if (i % 4 < 3) job->phrases.back().source = {i % 2, 2};
     if (i % 2 == 0) job->phrases.push_back({{tokenizer.EncodeTarget("kleinen Apfel")}});
   }
   if (kind == 6) {

@@ -342,6 +342,9 @@ TEST(JobKey, DiffersWithEverythingThatAResultDependsOn) {
         job->phrases = {Phrase{{{4}, {5}}, 1.0f}};
       },
       [](Job* job) {
+        job->phrases = {Phrase{{{4}, {5}}, 1.0f, {0, 1}}};
+      },
+      [](Job* job) {
         auto rules = std::make_shared<SearchRules>(*job->rules);
         rules->banned_phrases = {"x"};
         job->rules = rules;

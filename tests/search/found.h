@@ -63,7 +63,11 @@ inline std::vector<Hypothesis> Found(const RandomLanguage& language, const Searc
                       .random_key = MixKey(MixKey(task.random_key, t), live.draw)});
         std::vector<float> logits = language.Logits({tokens.begin(), tokens.end()});
         ranker.Add(0, absl::MakeSpan(logits));
+        const size_t before = candidates.size();
         ranker.Finish(&candidates);
+        for (Candidate& each : absl::MakeSpan(candidates).subspan(before)) {
+          each.row = static_cast<int>(t);  // as if there were one for each place
+        }
       }
     }
     seen = 1;

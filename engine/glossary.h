@@ -31,7 +31,7 @@ struct WordRules {
   std::vector<GlossaryEntry> glossary;  // must be followed
   // Are followed where that does not lower the score of a sentence by more than this for each term.
   TermLists stored;
-  float stored_max_loss = 3.0f;
+  float stored_max_loss = 5.0f;
   std::vector<std::string> never_say;
   std::vector<std::string> suppress_sequences;
   std::vector<int32_t> suppress_token_ids;

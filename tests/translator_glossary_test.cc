@@ -54,20 +54,6 @@ TEST_F(TranslatorGlossaryTest, AnyFormOfAStoredTermWillDo) {
   EXPECT_THAT(other.unmet, IsEmpty());
 }
 
-TEST_F(TranslatorGlossaryTest, ATermTakesThePlaceOfTheModelsOwnWord) {
-  for (const int beam_size : {1, 4}) {
-    TranslateRequest request = {.texts = {kOldHouse, "The teacher sees the old house."},
-                                .options = {.beam_size = beam_size}};
-    request.words.glossary = {{"house", {"Gebirge"}}};
-    const TranslateResponse response = Translate(request);
-    ASSERT_TRUE(response.status.ok()) << response.status;
-    for (const Translation& translation : response.translations) {
-      EXPECT_THAT(TextOf(translation), HasSubstr("Gebirge"));
-      EXPECT_THAT(TextOf(translation), Not(HasSubstr("Haus")));
-    }
-  }
-}
-
 TEST_F(TranslatorGlossaryTest, ATermThatWouldRuinTheSentenceIsLeftOutAndTold) {
   TranslateRequest request = {.texts = {kOldHouse}};
   request.words.stored = Stored({{"house", {"Lehrer Lehrer Lehrer"}}});

@@ -261,7 +261,7 @@ export interface DecodingOptions {
   /**
    * How much lower one entry of a stored glossary may make the score of a sentence's translation.
    * An entry that would make it lower still is left out (Translation.glossary_unmet).  0 to 100;
-   * default 3.  The entries of `glossary` are never left out.
+   * default 5.  The entries of `glossary` are never left out.
    */
   glossaryMaxLoss?: number;
 }

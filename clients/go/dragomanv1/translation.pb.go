@@ -1112,7 +1112,7 @@ type DecodingOptions struct {
 	ShrinkingBeam *bool `protobuf:"varint,41,opt,name=shrinking_beam,json=shrinkingBeam,proto3,oneof" json:"shrinking_beam,omitempty"`
 	// How much lower one entry of a stored glossary may make the score of a sentence's translation.
 	// An entry that would make it lower still is left out (Translation.glossary_unmet).  0 to 100;
-	// default 3.  The entries of `glossary` are never left out.
+	// default 5.  The entries of `glossary` are never left out.
 	GlossaryMaxLoss *float32 `protobuf:"fixed32,42,opt,name=glossary_max_loss,json=glossaryMaxLoss,proto3,oneof" json:"glossary_max_loss,omitempty"`
 }
 

@@ -7,7 +7,7 @@ import threading
 import unittest
 
 import grpc
-from harness import CLIENT, FLOAT32, await_true, pb, pb_grpc, serve
+from harness import BUILT_IN, CLIENT, FLOAT32, await_true, pb, pb_grpc, serve
 
 
 class GlossaryTest(unittest.TestCase):
@@ -46,6 +46,15 @@ class GlossaryTest(unittest.TestCase):
         self.assertRegex(dragoman("glossary", "create", "--replace", name, path), rf"{name} .* 2 ")
         dragoman("glossary", "delete", name)
         self.assertNotIn(name, dragoman("glossary", "list", "--output=json"))
+
+    def test_a_term_takes_the_place_of_the_models_own_word(self):
+        server = serve(self, "--model", f"en-de={BUILT_IN}")
+        request = pb.TranslateRequest(contents=["The house is old."], source_language="en", target_language="de")
+        request.options.glossary.add(source="house", target="Bauwerk")
+        answer = pb_grpc.TranslationServiceStub(server.channel).Translate(request, timeout=120)
+        text = answer.translations[0].hypotheses[0].text
+        self.assertIn("Bauwerk", text)
+        self.assertNotIn("Haus", text)
 
     def test_a_file_that_somebody_puts_there_is_used(self):
         server = self.serve()

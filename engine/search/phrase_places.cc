@@ -1,7 +1,8 @@
 #include "engine/search/phrase_places.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "engine/base/elementary.h"
 
 namespace dragoman {
 namespace {
@@ -68,7 +69,7 @@ float PhrasePlaces::CostToBegin(uint64_t phrases, absl::Span<const float> looked
     if (sources_[p].begin == sources_[p].end) return 0.0f;
     most = std::max(most, looked[p]);
   }
-  return -kElsewhere * std::log(std::max(most, kLeast));
+  return -kElsewhere * static_cast<float>(LogOf(std::max(most, kLeast)));
 }
 
 }  // namespace dragoman

@@ -72,7 +72,7 @@ class Run:
 
     def call(self, name, text):
         request = pb.TranslateRequest(model=name, contents=[text],
-                                      options=pb.DecodingOptions(beam_size=1, min_length=12, max_length=12))
+                                      options=pb.DecodingOptions(beam_size=1, min_length=11, max_length=12))
         in_memory = bool(self.server.models.GetModel(pb.GetModelRequest(name=name), timeout=60).version)
         begin = time.monotonic()
         try:

@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::ctranslate2_golden_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -70,4 +70,4 @@ TEST(CTranslate2Golden, EveryLayoutTranslatesAsCTranslate2Does) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::ctranslate2_golden_test

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::memory_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -219,4 +219,4 @@ TEST_F(TranslatorMemoryTest, LiteralsArePartOfAStoredSentenceAndTagsAreNot) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::memory_test

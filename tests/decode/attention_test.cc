@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::attention_test {
 namespace {
 
 // A source and the options of its translation.
@@ -164,4 +164,4 @@ TEST_F(AttentionTest, IsPartOfTheReservation) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::attention_test

@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::drafts_test {
 namespace {
 
 using Tokens = std::vector<int32_t>;
@@ -162,4 +162,4 @@ TEST_F(DraftsTest, GoesOnAfterWhatBothHave) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::drafts_test

@@ -3,7 +3,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::job_test {
 namespace {
 
 const absl::Time kNow = absl::UnixEpoch() + absl::Seconds(100);
@@ -70,4 +70,4 @@ TEST(JobCost, ExpectsNoLengthThatTheSearchDoesNotAllow) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::job_test

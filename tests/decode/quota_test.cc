@@ -5,7 +5,7 @@
 #include "engine/decode/work_text.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::quota_test {
 namespace {
 
 const absl::Time kNow = absl::UnixEpoch() + absl::Hours(1);
@@ -98,4 +98,4 @@ TEST(Quota, ForgetsPrincipalsThatHaveBeenAwayLongEnough) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::quota_test

@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::replay_test {
 namespace {
 
 constexpr int kCandidates = 3;
@@ -209,4 +209,4 @@ TEST_F(ReplayTest, JobsThatAskForOtherThingsHaveOtherKeys) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::replay_test

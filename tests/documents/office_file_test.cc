@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::office_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -299,4 +299,4 @@ TEST(Xlsx, NamesOfTheColumnsOfATableStay) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::office_file_test

@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::shortlist_test {
 namespace {
 
 using ::testing::Contains;
@@ -289,4 +289,4 @@ TEST(ParseShortlistSource, TakesAFileAndOptionallyTwoNumbers) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::shortlist_test

@@ -17,7 +17,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::admin_test {
 namespace {
 
 using grpc::StatusCode;
@@ -253,4 +253,4 @@ TEST_F(AdminTest, TheLevelOfTheLogChangesAtOnce) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::admin_test

@@ -13,7 +13,7 @@
 #include "absl/time/clock.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::document_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -318,4 +318,4 @@ TEST(DocumentLimitsTest, ADrainEndsTheCall) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::document_test

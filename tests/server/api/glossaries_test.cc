@@ -16,7 +16,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::glossaries_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -315,4 +315,4 @@ TEST_F(GlossariesTest, JsonHasTheSameMethods) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::glossaries_test

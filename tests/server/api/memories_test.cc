@@ -15,7 +15,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::memories_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -254,4 +254,4 @@ TEST_F(MemoriesTest, AreUsedByDefault) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::memories_test

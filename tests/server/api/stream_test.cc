@@ -18,7 +18,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::stream_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -567,4 +567,4 @@ TEST_F(UnreadTest, AStreamOverHttpCountsWhatItsClientHasNotRead) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::stream_test

@@ -19,7 +19,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::permissions_test {
 namespace {
 
 using absl::StatusCode;
@@ -614,4 +614,4 @@ TEST_F(PermissionsTest, TextsThatAreRefusedDoNotCount) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::permissions_test

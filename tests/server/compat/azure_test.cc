@@ -14,7 +14,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::azure_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -168,4 +168,4 @@ TEST_F(AzureTest, DetectsBreaksAndLists) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::azure_test

@@ -13,7 +13,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::compat_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -308,4 +308,4 @@ TEST_F(CompatTest, AutoIsForGrpcToo) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::compat_test

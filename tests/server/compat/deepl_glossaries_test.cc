@@ -9,7 +9,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::deepl_glossaries_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -127,4 +127,4 @@ TEST_F(DeepLGlossariesTest, ErrorsNameTheField) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::deepl_glossaries_test

@@ -11,7 +11,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::dialects_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST(Dialects, ImmersiveTranslateSendsListsOfTexts) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::dialects_test

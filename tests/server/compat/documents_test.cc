@@ -15,7 +15,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::documents_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -295,4 +295,4 @@ TEST_F(DocumentBytesTest, AFileMayBeLongerThanAnyOtherBody) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::documents_test

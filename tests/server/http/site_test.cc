@@ -5,7 +5,7 @@
 
 #include "server/page/page_files.h"
 
-namespace dragoman {
+namespace dragoman::site_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(Site, HasNoOtherFiles) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::site_test

@@ -13,7 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::memory_store_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -258,4 +258,4 @@ TEST_F(MemoryStoreTest, NothingIsHalfWhereverAProcessEnds) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::memory_store_test

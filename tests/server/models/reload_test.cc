@@ -15,7 +15,7 @@
 #include "server/observe/logging.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::reload_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -425,4 +425,4 @@ TEST_F(ReloadTest, ChangesAreSeenWithoutBeingTold) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::reload_test

@@ -85,7 +85,8 @@ CallEnd Call::End(const absl::Status& status) {
   if (span_.has_value()) Trace(told);
   const bool come_again = absl::IsResourceExhausted(told);
   const bool ok = told.ok();
-  return {.status = std::move(told),
+  return {.method = method_,
+          .status = std::move(told),
           .retry_delay = come_again
                              ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool, priority_))
                              : absl::ZeroDuration(),

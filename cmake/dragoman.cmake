@@ -46,7 +46,7 @@ endif()
 
 # dragoman_test(name SOURCES a_test.cc ... [ALONE b_test.cc ...] [TOGETHER n] LINKS other ...
 # [LABELS slow] [OPTIMIZE] [EMULATE "*"]): one GoogleTest binary, one CTest.  It runs in the root of the source tree,
-# which contains tests/golden and models.  A test that computes much by itself is to be optimized like the
+# which contains tests/golden and models, and leaves no temporary files.  A test that computes much by itself is to be optimized like the
 # product; most only wait to be compiled.  The preset arm64 runs what the filter EMULATE leaves on each of its
 # CPUs.
 function(dragoman_test name)
@@ -54,6 +54,7 @@ function(dragoman_test name)
   dragoman_executable(${name}
     SOURCES ${arg_SOURCES} ${arg_ALONE}
     LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
+  target_sources(${name} PRIVATE $<TARGET_OBJECTS:own_temporary_files>)
   dragoman_together(${name} "${arg_TOGETHER}" "${arg_ALONE}")
   if(NOT arg_OPTIMIZE AND CMAKE_BUILD_TYPE STREQUAL Release)
     target_compile_options(${name} PRIVATE -O1)

@@ -23,9 +23,12 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "engine/base/file_version.h"
 #include "engine/base/huge_pages.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
+#include "engine/base/whole_files.h"
 
 namespace dragoman {
 namespace {
@@ -64,13 +67,21 @@ std::optional<absl::Span<const std::byte>> BlockOf(const nlohmann::json& block,
   return content.subspan(offset, size);
 }
 
+WholeFiles& KnownWhole() {
+  static auto& files = *new WholeFiles();
+  return files;
+}
+
 }  // namespace
 
 std::shared_ptr<const PackedFile> PackedFile::Open(const std::string& path,
                                                    const std::string& key) {
   if (!IsOwn(path)) return nullptr;
+  const absl::Time now = absl::Now();
+  const FileVersion version = VersionOf(path);
   const auto mapped = MappedFile::Open(path);
-  if (!mapped.ok()) return nullptr;
+  // Another file may take its place at any time.
+  if (!mapped.ok() || !(VersionOf(path) == version)) return nullptr;
   const absl::Span<const std::byte> bytes = (*mapped)->bytes();
   Trailer trailer;
   if (bytes.size() < sizeof(trailer)) return nullptr;
@@ -89,10 +100,13 @@ std::shared_ptr<const PackedFile> PackedFile::Open(const std::string& path,
     if (!block.has_value()) return nullptr;
     file->blocks_[name] = *block;
   }
-  if (XXH3_64bits(bytes.data(), content) != trailer.digest) return nullptr;
+  const bool known = KnownWhole().Has(path, version);
+  if (!known && XXH3_64bits(bytes.data(), content) != trailer.digest) return nullptr;
   file->file_ = *mapped;
   file->note_ = StringOf(*directory, "note");
-  return file->whole() ? file : nullptr;
+  if (!file->whole()) return nullptr;
+  if (!known) KnownWhole().Remember(path, version, now);
+  return file;
 }
 
 absl::Span<const std::byte> PackedFile::Find(const std::string& name) const {

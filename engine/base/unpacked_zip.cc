@@ -4,11 +4,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <system_error>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
+#include "engine/base/file_version.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/base/zip_archive.h"
@@ -63,6 +67,35 @@ absl::Status Unpack(const ZipArchive& archive, const std::string& root) {
   return absl::OkStatus();
 }
 
+// What is unpacked now, by path.  Thread-safe.
+class HeldZips {
+ public:
+  std::shared_ptr<const UnpackedZip> Find(const std::string& path, const FileVersion& version) {
+    absl::MutexLock lock(&mutex_);
+    const auto held = held_.find(path);
+    if (held == held_.end() || !(held->second.version == version)) return nullptr;
+    return held->second.zip.lock();
+  }
+  void Add(const std::string& path, const FileVersion& version,
+           const std::shared_ptr<const UnpackedZip>& zip) {
+    absl::MutexLock lock(&mutex_);
+    held_[path] = {version, zip};
+  }
+
+ private:
+  struct Held {
+    FileVersion version;
+    std::weak_ptr<const UnpackedZip> zip;
+  };
+  absl::Mutex mutex_;
+  std::map<std::string, Held> held_ ABSL_GUARDED_BY(mutex_);
+};
+
+HeldZips& Held() {
+  static auto& zips = *new HeldZips();
+  return zips;
+}
+
 }  // namespace
 
 bool UnpackedZip::IsZip(const std::string& path) {
@@ -72,7 +105,9 @@ bool UnpackedZip::IsZip(const std::string& path) {
   return file.ok() && ZipArchive::IsZip((*file)->bytes());
 }
 
-absl::StatusOr<std::unique_ptr<UnpackedZip>> UnpackedZip::Open(const std::string& path) {
+absl::StatusOr<std::shared_ptr<const UnpackedZip>> UnpackedZip::Open(const std::string& path) {
+  const FileVersion version = VersionOf(path);
+  if (auto held = Held().Find(path, version); held != nullptr) return held;
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const auto in_file = [&path](const absl::Status& status) {
     return Annotate(status, path + ": ");
@@ -86,8 +121,9 @@ absl::StatusOr<std::unique_ptr<UnpackedZip>> UnpackedZip::Open(const std::string
         absl::StrCat("it cannot be unpacked: ", error ? error.message() : std::strerror(errno),
                      "; set TMPDIR, or unpack it yourself and give the directory")));
   }
-  std::unique_ptr<UnpackedZip> unpacked(new UnpackedZip(root));
+  const std::shared_ptr<const UnpackedZip> unpacked(new UnpackedZip(root));
   if (absl::Status status = Unpack(*archive, root); !status.ok()) return in_file(status);
+  Held().Add(path, version, unpacked);
   return unpacked;
 }
 

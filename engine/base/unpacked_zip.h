@@ -1,5 +1,8 @@
 // A zip file, unpacked into a temporary directory for as long as this object lives.  Files that
 // were opened or mapped in the meantime stay readable.
+//
+// Who opens the same file meanwhile gets the same object: hold one to have all that is read of a
+// file unpacked once.
 
 #ifndef DRAGOMAN_ENGINE_BASE_UNPACKED_ZIP_H_
 #define DRAGOMAN_ENGINE_BASE_UNPACKED_ZIP_H_
@@ -16,9 +19,15 @@ class UnpackedZip {
   // Whether the file at `path` starts like a zip.
   static bool IsZip(const std::string& path);
 
-  // Unpacks into a new directory under $TMPDIR, or /tmp.  INVALID_ARGUMENT for an archive that is
-  // damaged or names a file outside of the directory; FAILED_PRECONDITION if there is no room.
-  static absl::StatusOr<std::unique_ptr<UnpackedZip>> Open(const std::string& path);
+  // Unpacks into a new directory under $TMPDIR, or /tmp.  Thread-safe.  INVALID_ARGUMENT for an
+  // archive that is damaged or names a file outside of the directory; FAILED_PRECONDITION if there
+  // is no room.
+  static absl::StatusOr<std::shared_ptr<const UnpackedZip>> Open(const std::string& path);
+
+  // The same, to have it unpacked once for all that follows; null if it is no zip, or a wrong one.
+  static std::shared_ptr<const UnpackedZip> Hold(const std::string& path) {
+    return IsZip(path) ? Open(path).value_or(nullptr) : nullptr;
+  }
 
   ~UnpackedZip();
   UnpackedZip(const UnpackedZip&) = delete;

@@ -46,7 +46,8 @@ struct Adapter {
   absl::StatusOr<ShortlistSource> (*find_shortlist)(const DirectoryFiles& files) = nullptr;
   // Reads the languages of the tokenizer without opening it, which takes long; null: only the
   // tokenizer knows them.  A file that is malformed need not be noticed.
-  absl::StatusOr<Languages> (*read_languages)(const DirectoryFiles& files) = nullptr;
+  absl::StatusOr<Languages> (*read_languages)(const DirectoryFiles& files,
+                                              const ModelSpec& spec) = nullptr;
 };
 
 // All adapters.  The first that recognizes a directory opens it.

@@ -45,6 +45,24 @@ void SetTargetPrefix(int32_t id, bool starts_alone, TokenizerParts* parts) {
   };
 }
 
+// What metadata.json says.
+struct Package {
+  LanguagePair languages;
+  std::string target_prefix;
+};
+
+absl::StatusOr<Package> ReadPackage(const JsonFields& fields) {
+  Package package;
+  RETURN_IF_ERROR(fields.Read("from_code", &package.languages.source));
+  RETURN_IF_ERROR(fields.Read("to_code", &package.languages.target));
+  RETURN_IF_ERROR(fields.Read("target_prefix", &package.target_prefix));
+  return package;
+}
+
+bool NamesLanguages(const Package& package) {
+  return !package.languages.source.empty() && !package.languages.target.empty();
+}
+
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   if (!files.Has("sentencepiece.model") && files.Has("bpe.model")) {
@@ -55,17 +73,13 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   }
   ASSIGN_OR_RETURN(const nlohmann::json metadata, ReadJsonObject(files.Path("metadata.json")));
   const JsonFields fields({{files.Path("metadata.json"), &metadata}});
-  LanguagePair pair;
-  std::string target_prefix;
-  RETURN_IF_ERROR(fields.Read("from_code", &pair.source));
-  RETURN_IF_ERROR(fields.Read("to_code", &pair.target));
-  RETURN_IF_ERROR(fields.Read("target_prefix", &target_prefix));
+  ASSIGN_OR_RETURN(const Package package, ReadPackage(fields));
   ASSIGN_OR_RETURN(const CTranslate2Model model, OpenModel(files));
   ASSIGN_OR_RETURN(auto pieces, ReadPieceModel(files.Path("sentencepiece.model")));
   TokenizerParts parts = CTranslate2TokenizerParts(model, pieces, pieces);
   const bool starts_alone = !model.tokens.start.empty();
-  if (!target_prefix.empty()) {
-    const std::optional<int32_t> id = model.target->IdOf(target_prefix);
+  if (!package.target_prefix.empty()) {
+    const std::optional<int32_t> id = model.target->IdOf(package.target_prefix);
     if (!id.has_value()) return fields.Wrong("target_prefix", "a token of the target vocabulary");
     SetTargetPrefix(*id, starts_alone, &parts);
   } else if (!starts_alone) {
@@ -74,10 +88,17 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
                      ": has no target_prefix, and model/config.json no decoder_start_token, want "
                      "one of them"));
   }
-  if (!pair.source.empty() && !pair.target.empty()) {
-    parts.languages = Languages::Only({std::move(pair)});
-  }
+  if (NamesLanguages(package)) parts.languages = Languages::Only({package.languages});
   return std::make_unique<const Tokenizer>(std::move(parts));
+}
+
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const nlohmann::json metadata, ReadJsonObject(files.Path("metadata.json")));
+  ASSIGN_OR_RETURN(const Package package,
+                   ReadPackage(JsonFields({{files.Path("metadata.json"), &metadata}})));
+  if (NamesLanguages(package)) return Languages::Only({package.languages});
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer, OpenTokenizer(files, spec));
+  return tokenizer->languages();
 }
 
 absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
@@ -88,6 +109,13 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 }  // namespace
 
 extern const Adapter argos_adapter;
-const Adapter argos_adapter = {"Argos", Recognizes, Configure, OpenTokenizer, OpenTensors};
+const Adapter argos_adapter = {"Argos",
+                               Recognizes,
+                               Configure,
+                               OpenTokenizer,
+                               OpenTensors,
+                               /*harmless=*/{},
+                               /*find_shortlist=*/nullptr,
+                               ReadLanguages};
 
 }  // namespace dragoman

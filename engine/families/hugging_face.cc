@@ -8,8 +8,10 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/formats/open_weights.h"
+#include "engine/text/chars_map.h"
 
 namespace dragoman {
 namespace {
@@ -266,6 +268,11 @@ absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const Direc
     return tokens;
   }
   return tokens;
+}
+
+absl::StatusOr<std::vector<std::string>> ListPieces(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  return PiecesIn({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()});
 }
 
 absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces) {

@@ -73,6 +73,10 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
 // The additional_special_tokens of special_tokens_map.json, or of tokenizer_config.json, in order.
 absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files);
 
+// PieceModel::Pieces of the file, without what takes long to make for encoding.  NOT_FOUND if there
+// is none; one that is malformed need not be noticed.
+absl::StatusOr<std::vector<std::string>> ListPieces(const std::string& path);
+
 // The vocabulary of a SentencePiece model in fairseq's numbering: <s>, <pad>, </s> and <unk> are 0
 // to 3, and the pieces from the model's third on have its id + 1.
 absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces);

@@ -77,6 +77,16 @@ absl::Status AddSpecialToken(const SpecialToken& token, Parts* parts) {
   return absl::OkStatus();
 }
 
+// The languages of an M2M100, in the order of their ids.
+absl::StatusOr<std::vector<std::string>> M2M100Codes(const DirectoryFiles& files) {
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  std::string set = "m2m100";
+  RETURN_IF_ERROR(
+      JsonFields({{files.Path("tokenizer_config.json"), &config}}).Read("language_codes", &set));
+  return std::vector<std::string>(
+      absl::StrSplit(set == "wmt21" ? kWmt21Languages : kM2M100Languages, ' '));
+}
+
 // The ids after those of vocab.json belong to the languages.
 absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
   ASSIGN_OR_RETURN(parts->vocabulary, Vocabulary::ReadJson(files.Path("vocab.json")));
@@ -87,12 +97,7 @@ absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
     }
     RETURN_IF_ERROR(AddSpecialToken({token, *id}, parts));
   }
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  std::string set = "m2m100";
-  RETURN_IF_ERROR(
-      JsonFields({{files.Path("tokenizer_config.json"), &config}}).Read("language_codes", &set));
-  std::vector<std::string> codes =
-      absl::StrSplit(set == "wmt21" ? kWmt21Languages : kM2M100Languages, ' ');
+  ASSIGN_OR_RETURN(const std::vector<std::string> codes, M2M100Codes(files));
   ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
   int32_t id = parts->vocabulary.size();
   for (const std::string& code : codes) {
@@ -111,41 +116,78 @@ bool IsNllbLanguage(const std::string& token) {
   return halves.size() == 2 && halves[0].size() == 3 && halves[1].size() == 4;
 }
 
-// The files that list added tokens have the ids of the languages.  Without such files, the
-// languages follow the pieces in the order of the special tokens.
-absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts* parts) {
-  ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(*parts->tokenizer.source_pieces));
+// The special tokens of an NLLB that has so many pieces, languages among them, in the order of
+// their ids.  The files that list added tokens have the ids of the languages.  Without such files,
+// the languages follow the pieces in the order of the special tokens.
+absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files,
+                                                     const ModelSpec& spec, size_t pieces) {
   ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
   const auto is_language = [](const SpecialToken& token) { return IsNllbLanguage(token.text); };
   if (std::none_of(added.begin(), added.end(), is_language)) {
     ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
-    int32_t id = static_cast<int32_t>(parts->tokenizer.source_pieces->Pieces().size()) + 1;
+    int32_t id = static_cast<int32_t>(pieces) + 1;
     for (const std::string& token : listed) {
       if (IsNllbLanguage(token)) added.push_back({token, id++});
     }
     added.push_back({"<mask>", id, /*trims_left=*/true});
   }
+  if (std::none_of(added.begin(), added.end(), is_language)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(files.Path("special_tokens_map.json"), ": names no languages"));
+  }
   int32_t id = 0;
   for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) added.push_back({token, id++});
   std::sort(added.begin(), added.end(),
             [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
-  for (const SpecialToken& token : added) {
+  return added;
+}
+
+absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts* parts) {
+  ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(*parts->tokenizer.source_pieces));
+  ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens,
+                   NllbTokens(files, spec, parts->tokenizer.source_pieces->Pieces().size()));
+  for (const SpecialToken& token : tokens) {
     RETURN_IF_ERROR(AddSpecialToken(token, parts));
-    if (is_language(token)) RETURN_IF_ERROR(AddLanguage(token.text, token.text, token.id, parts));
-  }
-  if (parts->codes.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(files.Path("special_tokens_map.json"), ": names no languages"));
+    if (!IsNllbLanguage(token.text)) continue;
+    RETURN_IF_ERROR(AddLanguage(token.text, token.text, token.id, parts));
   }
   return absl::OkStatus();
 }
 
-// The code of a language that the tokenizer's configuration names, if it is one.
-absl::StatusOr<std::string> ReadLanguage(const JsonFields& fields, const char* field,
-                                         const Parts& parts) {
-  std::string code;
-  RETURN_IF_ERROR(fields.Read(field, &code));
-  return parts.languages.count(code) > 0 ? code : std::string();
+// The languages of a request that names none, by the tokenizer's configuration; "" for none.
+absl::StatusOr<LanguagePair> OwnPair(const JsonFields& fields,
+                                     const std::vector<std::string>& codes) {
+  const auto is_one = [&](const std::string& code) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+  };
+  LanguagePair own;
+  RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
+  RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
+  if (!is_one(own.source)) own.source = "";
+  if (!is_one(own.target)) own.target = "";
+  // The tokenizers' own defaults.
+  for (const char* code : {"en", "eng_Latn"}) {
+    if (own.source.empty() && is_one(code)) own.source = code;
+  }
+  return own;
+}
+
+// Needs no ids, so no vocabulary.
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
+  std::vector<std::string> codes;
+  if (files.Has("vocab.json")) {
+    ASSIGN_OR_RETURN(codes, M2M100Codes(files));
+  } else {
+    // Those that follow the pieces are in the same order whatever their number.
+    ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens, NllbTokens(files, spec, 0));
+    for (const SpecialToken& token : tokens) {
+      if (IsNllbLanguage(token.text)) codes.push_back(token.text);
+    }
+  }
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  ASSIGN_OR_RETURN(const LanguagePair own,
+                   OwnPair(JsonFields({{files.Path("tokenizer_config.json"), &config}}), codes));
+  return Languages::All(codes, codes, own, /*target_needed=*/true);
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
@@ -163,13 +205,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
   bool legacy = false;
   RETURN_IF_ERROR(fields.Read("legacy_behaviour", &legacy));
-  LanguagePair own;
-  ASSIGN_OR_RETURN(own.source, ReadLanguage(fields, "src_lang", parts));
-  ASSIGN_OR_RETURN(own.target, ReadLanguage(fields, "tgt_lang", parts));
-  // The tokenizers' own defaults.
-  for (const char* code : {"en", "eng_Latn"}) {
-    if (own.source.empty() && parts.languages.count(code) > 0) own.source = code;
-  }
+  ASSIGN_OR_RETURN(const LanguagePair own, OwnPair(fields, parts.codes));
   tokenizer.unknown_id = parts.vocabulary.IdOf("<unk>").value_or(0);
   tokenizer.languages = Languages::All(parts.codes, parts.codes, own, /*target_needed=*/true);
   tokenizer.frame = [legacy, own, eos = spec.eos_id,
@@ -198,6 +234,8 @@ const Adapter m2m100_adapter = {
     OpenCanonicalTensors,
     // Sinusoids, which are computed here, and fairseq's version, in old files.
     {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*", "model.encoder.version",
-     "model.decoder.version"}};
+     "model.decoder.version"},
+    /*find_shortlist=*/nullptr,
+    ReadLanguages};
 
 }  // namespace dragoman

@@ -135,7 +135,7 @@ bool MayHaveCodes(std::string_view json) {
 }
 
 // To parse the vocabulary takes a hundred times as long as to see that it has no codes.
-absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files) {
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   ASSIGN_OR_RETURN(const auto file, MappedFile::Open(files.Path("vocab.json")));
   std::vector<std::string> codes;
@@ -144,6 +144,11 @@ absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files) {
     codes = TargetCodes(*vocabulary);
   }
   return LanguagesOf(JsonFields({{files.Path("tokenizer_config.json"), &config}}), codes);
+}
+
+bool HaveSameBytes(const std::string& one, const std::string& other) {
+  const auto a = MappedFile::Open(one), b = MappedFile::Open(other);
+  return a.ok() && b.ok() && (*a)->bytes() == (*b)->bytes();
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
@@ -155,7 +160,10 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
   TokenizerParts parts;
   ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("source.spm")));
-  ASSIGN_OR_RETURN(parts.target_pieces, ReadPieceModel(files.Path("target.spm")));
+  parts.target_pieces = parts.source_pieces;
+  if (!HaveSameBytes(files.Path("source.spm"), files.Path("target.spm"))) {
+    ASSIGN_OR_RETURN(parts.target_pieces, ReadPieceModel(files.Path("target.spm")));
+  }
   ASSIGN_OR_RETURN(parts.source_vocabulary, ReadVocabulary(files.Path("vocab.json")));
   parts.target_vocabulary = parts.source_vocabulary;
   if (separate) {

@@ -168,7 +168,7 @@ Languages LanguagesOf(const MarianModel& model) {
   return pair.source.empty() ? Languages() : Languages::Only({pair});
 }
 
-absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files) {
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
   return LanguagesOf(model);
 }

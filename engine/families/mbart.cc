@@ -67,9 +67,9 @@ bool IsFifty(const nlohmann::json& config, int languages) {
 }
 
 // The languages with their ids, in the order of the ids.
-absl::StatusOr<std::vector<SpecialToken>> ReadLanguages(const DirectoryFiles& files,
-                                                        const ModelSpec& spec, bool fifty,
-                                                        int pieces) {
+absl::StatusOr<std::vector<SpecialToken>> LanguageTokens(const DirectoryFiles& files,
+                                                         const ModelSpec& spec, bool fifty,
+                                                         int pieces) {
   std::vector<std::string> codes = absl::StrSplit(kLanguages, ' ');
   if (!fifty) codes.resize(kFirst);
   ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
@@ -132,31 +132,54 @@ absl::StatusOr<LanguagePair> DefaultPair(const DirectoryFiles& files, const Mode
   return own;
 }
 
+// What there is to know of the languages of a model with so many pieces.
+struct LanguageFacts {
+  bool fifty = false;
+  std::vector<SpecialToken> tokens;    // in the order of their ids
+  std::map<std::string, int32_t> ids;  // of their codes
+  LanguagePair own;                    // those of a request that names none
+  Languages languages;
+};
+
+absl::StatusOr<LanguageFacts> ReadFacts(const DirectoryFiles& files, const ModelSpec& spec,
+                                        int pieces) {
+  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
+  LanguageFacts facts;
+  facts.fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
+  ASSIGN_OR_RETURN(facts.tokens, LanguageTokens(files, spec, facts.fifty, pieces));
+  std::vector<std::string> codes;
+  for (const SpecialToken& language : facts.tokens) {
+    facts.ids[language.text] = language.id;
+    codes.push_back(language.text);
+  }
+  ASSIGN_OR_RETURN(facts.own, DefaultPair(files, spec, config, facts.fifty, facts.ids));
+  facts.languages = Languages::All(codes, codes, facts.own, /*target_needed=*/true);
+  return facts;
+}
+
+constexpr char kPieces[] = "sentencepiece.bpe.model";
+
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> pieces, ListPieces(files.Path(kPieces)));
+  ASSIGN_OR_RETURN(LanguageFacts facts, ReadFacts(files, spec, static_cast<int>(pieces.size())));
+  return std::move(facts.languages);
+}
+
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   TokenizerParts parts;
-  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("sentencepiece.bpe.model")));
+  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path(kPieces)));
   parts.target_pieces = parts.source_pieces;
   parts.unknown_id = 3;
   const int pieces = static_cast<int>(parts.source_pieces->Pieces().size());
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  const bool fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
-  ASSIGN_OR_RETURN(const std::vector<SpecialToken> languages,
-                   ReadLanguages(files, spec, fifty, pieces));
+  ASSIGN_OR_RETURN(const LanguageFacts facts, ReadFacts(files, spec, pieces));
   ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(*parts.source_pieces));
-  RETURN_IF_ERROR(AddSpecialTokens(languages, pieces, &parts, &vocabulary));
+  RETURN_IF_ERROR(AddSpecialTokens(facts.tokens, pieces, &parts, &vocabulary));
   parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
   parts.target_vocabulary = parts.source_vocabulary;
-
-  std::map<std::string, int32_t> ids;
-  std::vector<std::string> codes;
-  for (const SpecialToken& language : languages) {
-    ids[language.text] = language.id;
-    codes.push_back(language.text);
-  }
-  ASSIGN_OR_RETURN(const LanguagePair own, DefaultPair(files, spec, config, fifty, ids));
-  parts.languages = Languages::All(codes, codes, own, /*target_needed=*/true);
-  parts.frame = [fifty, own, eos = spec.eos_id, ids](const LanguagePair& pair) {
+  parts.languages = facts.languages;
+  parts.frame = [fifty = facts.fifty, own = facts.own, eos = spec.eos_id,
+                 ids = facts.ids](const LanguagePair& pair) {
     Frame frame{.after = {eos}};
     const auto source = ids.find(pair.source.empty() ? own.source : pair.source);
     if (source != ids.end()) (fifty ? frame.before : frame.after).push_back(source->second);
@@ -176,6 +199,8 @@ const Adapter mbart_adapter = {"mBART",
                                OpenTokenizer,
                                OpenCanonicalTensors,
                                // fairseq's version, in old files.
-                               {"model.encoder.version", "model.decoder.version"}};
+                               {"model.encoder.version", "model.decoder.version"},
+                               /*find_shortlist=*/nullptr,
+                               ReadLanguages};
 
 }  // namespace dragoman

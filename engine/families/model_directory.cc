@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
-#include "engine/base/unpacked_zip.h"
 #include "engine/families/adapter.h"
 #include "engine/formats/json_fields.h"
 #include "engine/formats/open_weights.h"
@@ -88,12 +87,15 @@ std::string DirectoryFiles::ModelType() const {
   return it != config.end() && it->is_string() ? it->get<std::string>() : "";
 }
 
+absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory) {
+  if (!UnpackedZip::IsZip(directory)) return UnpackedModel{directory, nullptr};
+  ASSIGN_OR_RETURN(std::shared_ptr<const UnpackedZip> zip, UnpackedZip::Open(directory));
+  return UnpackedModel{zip->directory(), zip};
+}
+
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) {
-  if (UnpackedZip::IsZip(directory)) {
-    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
-    return OpenModelDirectory(unpacked->directory());
-  }
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
   RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
@@ -108,34 +110,27 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {
-  if (UnpackedZip::IsZip(directory)) {
-    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
-    return OpenTokenizer(unpacked->directory());
-  }
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
   return adapter->open_tokenizer(files, config.spec);
 }
 
 absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
-  if (UnpackedZip::IsZip(directory)) {
-    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
-    return ReadLanguages(unpacked->directory());
-  }
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
-  if (adapter->read_languages != nullptr) return adapter->read_languages(files);
-  ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer, OpenTokenizer(directory));
+  ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
+  if (adapter->read_languages != nullptr) return adapter->read_languages(files, config.spec);
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer,
+                   adapter->open_tokenizer(files, config.spec));
   return tokenizer->languages();
 }
 
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
-  if (UnpackedZip::IsZip(directory)) {
-    ASSIGN_OR_RETURN(const auto unpacked, UnpackedZip::Open(directory));
-    return ReadModelConfig(unpacked->directory());
-  }
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(directory));
+  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
+  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   return adapter->configure(files);
 }

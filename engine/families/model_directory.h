@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/base/unpacked_zip.h"
 #include "engine/formats/checkpoint.h"
 #include "engine/spec/config.h"
 #include "engine/text/shortlist.h"
@@ -41,10 +42,17 @@ struct ModelDirectory {
   ShortlistSource shortlist;  // in the directory; without a file: there is none
 };
 
-// Recognizes a directory by its files and opens it; a zip (an .argosmodel) is unpacked in the
-// process.  None of the weights are read yet.  NOT_FOUND: a file is missing; INVALID_ARGUMENT: one
-// is malformed; UNIMPLEMENTED: a family, an architecture or an option that this engine does not
-// support.
+// A model's directory, or that into which its zip (an .argosmodel) was unpacked, for as long as
+// this lives.  Hold one to have a zip unpacked once for all functions below.
+struct UnpackedModel {
+  std::string path;
+  std::shared_ptr<const UnpackedZip> zip;  // null: it is a directory
+};
+absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory);
+
+// Recognizes a directory by its files and opens it; a zip is unpacked in the process.  None of the
+// weights are read yet.  NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is malformed;
+// UNIMPLEMENTED: a family, an architecture or an option that this engine does not support.
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
 
 // Opens only the tokenizer.  The same errors.

@@ -175,11 +175,20 @@ std::vector<std::string> TargetCodes(const std::vector<std::string>& pieces) {
   return codes;
 }
 
+absl::StatusOr<Languages> LanguagesOf(const DirectoryFiles& files,
+                                      const std::vector<std::string>& pieces) {
+  const std::vector<std::string> codes = TargetCodes(pieces);
+  if (!codes.empty()) return Languages::All({"mul"}, codes, {}, /*target_needed=*/false);
+  ASSIGN_OR_RETURN(const auto prefixes, ReadPrefixes(files));
+  std::vector<LanguagePair> pairs;
+  for (const auto& [pair, prefix] : prefixes) pairs.push_back({pair.first, pair.second});
+  return Languages::Only(std::move(pairs));
+}
+
 absl::Status SetLanguages(const DirectoryFiles& files, const std::vector<std::string>& pieces,
                           int32_t eos, TokenizerParts* parts) {
-  const std::vector<std::string> codes = TargetCodes(pieces);
-  if (!codes.empty()) {
-    parts->languages = Languages::All({"mul"}, codes, {}, /*target_needed=*/false);
+  ASSIGN_OR_RETURN(parts->languages, LanguagesOf(files, pieces));
+  if (!TargetCodes(pieces).empty()) {
     parts->frame = [eos](const LanguagePair& pair) {
       Frame frame{.after = {eos}};
       if (!pair.target.empty()) frame.text_prefix = absl::StrCat("<2", pair.target, "> ");
@@ -188,9 +197,6 @@ absl::Status SetLanguages(const DirectoryFiles& files, const std::vector<std::st
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const auto prefixes, ReadPrefixes(files));
-  std::vector<LanguagePair> pairs;
-  for (const auto& [pair, prefix] : prefixes) pairs.push_back({pair.first, pair.second});
-  parts->languages = Languages::Only(std::move(pairs));
   parts->frame = [eos, prefixes](const LanguagePair& pair) {
     Frame frame{.after = {eos}};
     const auto it = prefixes.find({pair.source, pair.target});
@@ -198,6 +204,16 @@ absl::Status SetLanguages(const DirectoryFiles& files, const std::vector<std::st
     return frame;
   };
   return absl::OkStatus();
+}
+
+std::string PathOfPieces(const DirectoryFiles& files) {
+  const bool other = !files.Has("spiece.model") && files.Has("sentencepiece.model");
+  return files.Path(other ? "sentencepiece.model" : "spiece.model");
+}
+
+absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> pieces, ListPieces(PathOfPieces(files)));
+  return LanguagesOf(files, pieces);
 }
 
 // <extra_id_0> and so on, if no file lists them: `extra_ids` of them, by default 100.
@@ -220,9 +236,7 @@ absl::StatusOr<std::vector<SpecialToken>> ReadExtraTokens(const DirectoryFiles& 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   TokenizerParts parts;
-  const char* const file = files.Has("spiece.model") ? "spiece.model" : "sentencepiece.model";
-  ASSIGN_OR_RETURN(parts.source_pieces,
-                   ReadPieceModel(files.Path(files.Has(file) ? file : "spiece.model")));
+  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(PathOfPieces(files)));
   parts.target_pieces = parts.source_pieces;
   const std::vector<std::string> pieces = parts.source_pieces->Pieces();
   Vocabulary vocabulary;
@@ -295,6 +309,8 @@ const Adapter t5_adapter = {
     OpenTokenizer,
     OpenTensors,
     // Attention to the source has no positions; old files have the bias that it would not use.
-    {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"}};
+    {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},
+    /*find_shortlist=*/nullptr,
+    ReadLanguages};
 
 }  // namespace dragoman

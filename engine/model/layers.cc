@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <utility>
 
+#include "absl/base/const_init.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "engine/base/elementary.h"
 #include "engine/math/kernels.h"
 
@@ -27,6 +31,21 @@ Matrix<float> Sinusoids(const Positions& positions, int rows, int d_model) {
       row[interleaved ? 2 * i + 1 : half + i] = static_cast<float>(CosOf(angle));
     }
   }
+  return table;
+}
+
+// The table of those that have it already: most models of a server have the same.
+std::shared_ptr<const Matrix<float>> SharedSinusoids(const Positions& positions, int rows,
+                                                     int d_model) {
+  using Key = std::tuple<Positions::Kind, int, bool, int, int>;
+  static absl::Mutex mutex(absl::kConstInit);
+  static auto& tables = *new std::map<Key, std::weak_ptr<const Matrix<float>>>();
+  const Key key(positions.kind, positions.first, positions.to_the_end, rows, d_model);
+  absl::MutexLock lock(&mutex);
+  if (auto table = tables[key].lock(); table != nullptr) return table;
+  std::erase_if(tables, [](const auto& entry) { return entry.second.expired(); });
+  auto table = std::make_shared<const Matrix<float>>(Sinusoids(positions, rows, d_model));
+  tables[key] = table;
   return table;
 }
 
@@ -139,10 +158,11 @@ absl::StatusOr<Embedding> Embedding::Create(const Checkpoint& checkpoint, const 
   if (positions.kind == Positions::kTable || checkpoint.Has(stored)) {
     const int rows = positions.first + spec.max_positions;
     RETURN_IF_ERROR(checkpoint.CheckMatrix(stored, rows, spec.d_model));
-    ASSIGN_OR_RETURN(embedding.positions_,
+    ASSIGN_OR_RETURN(Matrix<float> read,
                      checkpoint.ReadRows(stored, rows, spec.d_model, positions.first, rows));
+    embedding.positions_ = std::make_shared<const Matrix<float>>(std::move(read));
   } else if (positions.kind == Positions::kSinusoids || positions.kind == Positions::kInterleaved) {
-    embedding.positions_ = Sinusoids(positions, spec.max_positions, spec.d_model);
+    embedding.positions_ = SharedSinusoids(positions, spec.max_positions, spec.d_model);
   }
   return embedding;
 }
@@ -153,11 +173,11 @@ void Embedding::Embed(int32_t token, int position, absl::Span<float> row) const 
 }
 
 void Embedding::EmbedPosition(int position, absl::Span<float> row) const {
-  if (positions_.rows() == 0) {
+  if (positions_ == nullptr) {
     std::fill(row.begin(), row.end(), 0.0f);
     return;
   }
-  const absl::Span<const float> where = positions_.Row(position);
+  const absl::Span<const float> where = positions_->Row(position);
   std::copy(where.begin(), where.end(), row.begin());
 }
 

@@ -91,7 +91,7 @@ class Embedding {
 
  private:
   std::shared_ptr<const EmbeddingTable> table_;
-  Matrix<float> positions_;  // [max_positions, d_model], or empty
+  std::shared_ptr<const Matrix<float>> positions_;  // [max_positions, d_model], or null
   std::optional<Normalization> norm_;
   float scale_ = 1.0f;
 };

@@ -179,17 +179,6 @@ constexpr double kLoadingBytes = 100e6;
 // safe side.
 constexpr double kTokenizerFactor = 10;
 
-double TokenizerBytes(const std::string& directory) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) return 0;
-  double bytes = 0;
-  for (const std::string& file : FilesBeside(directory)) {
-    const auto size = std::filesystem::file_size(file, error);
-    if (!error) bytes += static_cast<double>(size);
-  }
-  return kTokenizerFactor * bytes;
-}
-
 std::string Memory(const ModelSpec& spec, double parameters, double tokenizer) {
   std::vector<std::string> parts;
   for (const Precision precision : {Precision::kInt8, Precision::kBFloat16, Precision::kFloat32}) {
@@ -277,6 +266,17 @@ std::string SearchText(const GenerationConfig& search) {
 
 }  // namespace
 
+double TokenizerBytes(const std::string& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error)) return 0;
+  double bytes = 0;
+  for (const std::string& file : FilesBeside(directory)) {
+    const auto size = std::filesystem::file_size(file, error);
+    if (!error) bytes += static_cast<double>(size);
+  }
+  return kTokenizerFactor * bytes;
+}
+
 std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
                                                      const Checkpoint& checkpoint) {
   const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
@@ -300,17 +300,19 @@ std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
 }
 
 absl::Status CheckWithoutWeights(const std::string& directory) {
+  ASSIGN_OR_RETURN(const UnpackedModel held, UnpackModel(directory));
   RETURN_IF_ERROR(ReadModelConfig(directory).status());
   return OpenTokenizer(directory).status();
 }
 
 absl::StatusOr<MemoryEstimate> EstimateMemory(const std::string& directory, Precision precision,
                                               bool selective_output) {
-  ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(directory));
+  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
+  ASSIGN_OR_RETURN(const ModelConfig config, ReadModelConfig(model.path));
   const ModelSpec& spec = config.spec;
   const double output = selective_output ? 1.0 * spec.d_model * spec.target_vocabulary : 0.0;
   const double weights = BytesOf(spec, CountParameters(spec), Resolve(precision));
-  return MemoryEstimate{weights + output + TokenizerBytes(directory), kLoadingBytes};
+  return MemoryEstimate{weights + output + TokenizerBytes(model.path), kLoadingBytes};
 }
 
 absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {

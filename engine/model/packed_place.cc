@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -20,6 +21,8 @@ namespace fs = std::filesystem;
 
 // How weights are quantized, interleaved and stored.  To be raised with every change of that.
 constexpr int kLayout = 1;
+
+constexpr time_t kDay = 24 * 60 * 60;  // in seconds
 
 constexpr char kEnding[] = ".packed";
 constexpr char kBeside[] = ".dragoman";
@@ -75,10 +78,14 @@ absl::StatusOr<std::unique_ptr<PackedFileWriter>> WritePacked(const PackedPlace&
   return PackedFileWriter::Create(place.path, place.key);
 }
 
-void KeepPacked(const std::string& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
+void KeepPacked(const std::string& path) {
+  struct stat file = {};
+  if (stat(path.c_str(), &file) != 0 || time(nullptr) - file.st_mtim.tv_sec < kDay) return;
+  utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+}
 
 void RemoveStale(const std::string& path) {
-  constexpr time_t kUnfinished = 60 * 60, kUnused = 30 * 24 * kUnfinished;  // in seconds
+  constexpr time_t kUnfinished = kDay / 24, kUnused = 30 * kDay;
   struct stat own = {};
   if (stat(path.c_str(), &own) != 0) return;
   std::error_code error;

@@ -36,7 +36,8 @@ PackedPlace PackedPlaceOf(const std::string& cache, const PackedOrigin& origin);
 // Begins to write packed weights to that place, and creates the directory for them.
 absl::StatusOr<std::unique_ptr<PackedFileWriter>> WritePacked(const PackedPlace& place);
 
-// Packed weights that were just used are kept for longer.
+// Packed weights that were just used are kept for longer.  Their file changes by that, so at most
+// once a day.
 void KeepPacked(const std::string& path);
 
 // Removes packed weights beside these, which were just stored, that have not been used for a month,

@@ -1,9 +1,13 @@
 #include "engine/text/chars_map.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
 
 namespace dragoman {
 namespace {
@@ -98,8 +102,36 @@ bool TrieIsSafe(const std::vector<Unit>& units, size_t text_size) {
   return true;
 }
 
+// Tables that were found safe: nearly all files have one of a few, and to walk one takes ten
+// milliseconds.  They are compared byte by byte.
+class SafeTables {
+ public:
+  bool Has(std::string_view table) const {
+    absl::MutexLock lock(&mutex_);
+    return std::find(tables_.begin(), tables_.end(), table) != tables_.end();
+  }
+  void Add(std::string_view table) {
+    if (table.size() > kLargest) return;
+    absl::MutexLock lock(&mutex_);
+    if (tables_.size() == kMost) tables_.erase(tables_.begin());
+    tables_.emplace_back(table);
+  }
+
+ private:
+  static constexpr size_t kMost = 4, kLargest = 1 << 20;
+  mutable absl::Mutex mutex_;
+  std::vector<std::string> tables_ ABSL_GUARDED_BY(mutex_);
+};
+
+SafeTables& KnownTables() {
+  static auto& tables = *new SafeTables();
+  return tables;
+}
+
 // The table: u32 size of the trie in bytes, the trie, replacement texts that each end with a NUL.
-bool TableIsSafe(std::string_view table) {
+bool TableIsSafe(const std::string_view whole) {
+  if (KnownTables().Has(whole)) return true;
+  std::string_view table = whole;
   uint32_t trie_size = 0;
   if (table.size() <= sizeof(trie_size)) return false;
   std::memcpy(&trie_size, table.data(), sizeof(trie_size));
@@ -110,7 +142,9 @@ bool TableIsSafe(std::string_view table) {
   }
   std::vector<Unit> units(trie_size / sizeof(Unit));
   std::memcpy(units.data(), table.data(), trie_size);
-  return TrieIsSafe(units, table.size() - trie_size);
+  if (!TrieIsSafe(units, table.size() - trie_size)) return false;
+  KnownTables().Add(whole);
+  return true;
 }
 
 // ModelProto.normalizer_spec = 3 and .denormalizer_spec = 5; NormalizerSpec.precompiled_charsmap =
@@ -126,6 +160,21 @@ bool SpecIsSafe(std::string_view spec) {
 }
 
 }  // namespace
+
+// ModelProto.pieces = 1; SentencePiece.piece = 1.
+std::vector<std::string> PiecesIn(std::string_view spm) {
+  std::vector<std::string> pieces;
+  WireReader fields(spm);
+  while (fields.Next()) {
+    if (fields.number() != 1) continue;
+    std::string& text = pieces.emplace_back();
+    WireReader piece(fields.payload());
+    while (piece.Next()) {
+      if (piece.number() == 1) text = piece.payload();
+    }
+  }
+  return pieces;
+}
 
 bool HasDenormalizer(std::string_view spm) {
   WireReader fields(spm);

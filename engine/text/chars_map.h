@@ -9,12 +9,16 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dragoman {
 
 // True if `spm`, the bytes of a .spm file, has no table or one that is safe to walk.  Otherwise
 // *error says why not.
 bool CheckCharsMap(std::string_view spm, std::string* error);
+
+// The pieces that the file lists, as far as it can be read.
+std::vector<std::string> PiecesIn(std::string_view spm);
 
 // Whether the file has a table that rewrites decoded text.  REQUIRES: CheckCharsMap is true.
 bool HasDenormalizer(std::string_view spm);

@@ -1,7 +1,13 @@
 #include "engine/text/vocabulary.h"
 
+#include <memory>
+#include <string_view>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
+#include "engine/base/json_numbers.h"
+#include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -14,9 +20,24 @@ absl::Status WrongId(const std::string& piece, const std::string& id) {
       "the id of \"", piece, "\" is ", id, ", want a whole number from 0 to ", kMaxVocabulary - 1));
 }
 
+// The usual kind of file, in a third of the time that it takes to parse it as a whole.
+std::optional<Vocabulary> ReadQuickly(const std::string& path) {
+  const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
+  if (!file.ok()) return std::nullopt;
+  const std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()),
+                              (*file)->bytes().size());
+  Vocabulary vocabulary;
+  const bool read = ForEachNumber(text, [&](std::string piece, uint64_t id) {
+    const bool twice = vocabulary.IdOf(piece).has_value();
+    return !twice && id < kMaxVocabulary && vocabulary.Add(piece, static_cast<int64_t>(id)).ok();
+  });
+  return read ? std::optional(std::move(vocabulary)) : std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<Vocabulary> Vocabulary::ReadJson(const std::string& path) {
+  if (std::optional<Vocabulary> vocabulary = ReadQuickly(path)) return *std::move(vocabulary);
   ASSIGN_OR_RETURN(const nlohmann::json json, ReadJsonObject(path));
   Vocabulary vocabulary;
   for (const auto& [piece, id] : json.items()) {

@@ -19,6 +19,14 @@ absl::Duration RetryDelay(const WorkerPool& pool, Priority priority) {
   return std::clamp(pool.StatsOf(priority).oldest_wait, absl::Milliseconds(100), absl::Seconds(10));
 }
 
+// A missing right, without its value if that is a model that does not exist: it may be any text.
+std::string RightForLog(const std::string& right, const ModelRegistry* models) {
+  constexpr std::string_view kModels = "models=";
+  if (!right.starts_with(kModels)) return right;
+  const bool exists = models->Models()->FindModel(right.substr(kModels.size())).ok();
+  return exists ? right : "models";
+}
+
 }  // namespace
 
 void CallSize::SetTimes(const TranslateTimes& times, bool ok) {
@@ -85,7 +93,8 @@ CallEnd Call::End(const absl::Status& status) {
   if (span_.has_value()) Trace(told);
   const bool come_again = absl::IsResourceExhausted(told);
   const bool ok = told.ok();
-  return {.status = std::move(told),
+  return {.method = method_,
+          .status = std::move(told),
           .retry_delay = come_again
                              ? RetryAfterOf(status).value_or(RetryDelay(*parts_->pool, priority_))
                              : absl::ZeroDuration(),
@@ -111,7 +120,7 @@ void Call::WriteLog(const absl::Status& status) const {
   const std::string field = FieldOf(status);
   const std::string reason = ReasonOfRefusal(status, parts_->gate->shut());
   const std::string limit = LimitOf(status);
-  const std::string right = MissingRightOf(status);
+  const std::string right = RightForLog(MissingRightOf(status), parts_->models);
   const bool own = span_.has_value(), callers = trace_.has_value();
   const std::string trace_id = own ? span_->trace_id : callers ? trace_->trace_id : "";
   const std::string span_id = own ? span_->span_id : callers ? trace_->span_id : "";

@@ -70,6 +70,7 @@ struct CallSize {
 
 // What the caller gets at the end of a call.
 struct CallEnd {
+  const char* method = "";     // as Call's
   absl::Status status;         // with a code and a message suitable for clients
   absl::Duration retry_delay;  // for RESOURCE_EXHAUSTED: how long to wait
   std::string request_id;

@@ -28,10 +28,11 @@ void Describe(const ServerParts& parts, const ServedModel& served, bool is_defau
 
 v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& permit) {
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
+  const ServedModel* const default_model = models->default_model(permit.Models());
   v1::ListModelsResponse response;
   for (const ServedModel& model : models->models()) {
     if (!permit.MayUse(model.name).ok()) continue;
-    Describe(parts, model.Now(), &model == models->default_model(), response.add_models());
+    Describe(parts, model.Now(), &model == default_model, response.add_models());
   }
   return response;
 }
@@ -48,14 +49,14 @@ absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModel
                                    const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
+  RETURN_IF_ERROR(call->permit().MayUse(request.name()));
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const found,
                    models->FindModel(request.name(), call->permit().Models()));
   const ServedModel now = found->Now();
   call->set_translator(now.stable);
-  RETURN_IF_ERROR(call->permit().MayUse(found->name));
   v1::Model model;
-  Describe(parts, now, found == models->default_model(), &model);
+  Describe(parts, now, found == models->default_model(call->permit().Models()), &model);
   return model;
 }
 

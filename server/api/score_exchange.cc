@@ -33,13 +33,13 @@ template <typename Request>
 absl::StatusOr<std::shared_ptr<const Translator>> FindModel(const ModelRegistry& models,
                                                             const Request& request,
                                                             const Permit& permit) {
+  RETURN_IF_ERROR(permit.MayUse(request.model()));
   ASSIGN_OR_RETURN(const Route route,
                    models.FindRoute(request.model(), request.source_language(),
                                     request.target_language(), std::nullopt, permit.Models()));
   if (route.translators().size() != 1) {
     return InvalidField("model", "is not named, and no single model serves the languages");
   }
-  RETURN_IF_ERROR(permit.MayUse(route.translators().front()->name()));
   return route.translators().front();
 }
 

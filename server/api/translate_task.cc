@@ -26,10 +26,8 @@ int CountCharacters(const std::vector<std::string>& texts) {
 absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& permit) {
   permit_ = permit;
   size_.texts = request.contents_size();
+  RETURN_IF_ERROR(permit_.MayUse(request.model()));
   RETURN_IF_ERROR(FindRoutes(request));
-  for (const auto& translator : Translators()) {
-    RETURN_IF_ERROR(permit_.MayUse(translator->name()));
-  }
   const std::optional<v1::TranslateRequest> for_receipt =
       request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
@@ -67,7 +65,7 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   };
   const ServedSources served = {
       .target = request.target_language(), .find = find_served, .languages = [this] {
-        return parts_->models->Models()->SourceTags();
+        return parts_->models->Models()->SourceTags(permit_.Models());
       }};
   ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
                                             served, request.markup() > v1::MARKUP_NONE));

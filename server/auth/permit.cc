@@ -65,7 +65,8 @@ absl::Status Permit::MayCall(std::string_view method) const {
 
 absl::Status Permit::MayUse(std::string_view model) const {
   const std::string_view name = model.substr(0, model.find('@'));
-  if (rights_ == nullptr || !rights_->models.has_value() || rights_->models->contains(name)) {
+  if (name.empty() || rights_ == nullptr || !rights_->models.has_value() ||
+      rights_->models->contains(name)) {
     return absl::OkStatus();
   }
   return MissingRight(principal_, "models", std::string(name));

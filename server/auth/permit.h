@@ -2,7 +2,7 @@
 // transport: the services ask, and pass on the answer.
 //
 //   RETURN_IF_ERROR(permit.MayCall("Score"));   // Call::Admit
-//   RETURN_IF_ERROR(permit.MayUse("en-de"));    // when the model is found
+//   RETURN_IF_ERROR(permit.MayUse("en-de"));    // before the model is looked for
 //
 //   PERMISSION_DENIED: "shop" lacks the right models=en-de
 //
@@ -60,9 +60,10 @@ class Permit {
   // PERMISSION_DENIED (MissingRight) if the right is missing.  A method of AdminService is called
   // "AdminService/Drain".
   absl::Status MayCall(std::string_view method) const;
-  // Of "en-de@canary" the part before the @ counts.
+  // Of "en-de@canary" the part before the @ counts; a request that names no model may get those
+  // that it may use.  The answer is the same whether or not there is such a model.
   absl::Status MayUse(std::string_view model) const;
-  // The same as a yes or no, for as long as needed: errors and lists name no other models.
+  // The same as a yes or no, for as long as needed: nobody is told of other models.
   std::function<bool(const std::string& model)> Models() const {
     return [permit = *this](const std::string& model) { return permit.MayUse(model).ok(); };
   }

@@ -20,6 +20,8 @@ constexpr char kPrincipalPayload[] = "dragoman.principal";
 constexpr char kRightPayload[] = "dragoman.right";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
 
+constexpr size_t kLongestName = 128;  // no model, and nothing that is kept, has a longer one
+
 std::string Payload(const absl::Status& status, const char* type) {
   const absl::optional<absl::Cord> payload = status.GetPayload(type);
   return payload.has_value() ? std::string(*payload) : std::string();
@@ -89,7 +91,7 @@ absl::Status Clipped(const absl::Status& status) {
 }
 
 absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id) {
-  const std::string shown = Clip(id, 128);
+  const std::string shown = Clip(id, kLongestName);
   absl::Status status = absl::NotFoundError(absl::StrCat("there is no ", noun, " \"", shown, "\""));
   status.SetPayload(kKeptPayload, absl::Cord(type));
   status.SetPayload(kIdPayload, absl::Cord(shown));
@@ -99,7 +101,7 @@ absl::Status KeptNotFound(const char* noun, const char* type, const std::string&
 }  // namespace
 
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
-  const std::string shown = Clip(name, 128);  // no model has a longer name
+  const std::string shown = Clip(name, kLongestName);
   absl::Status status =
       absl::NotFoundError("model: no model is named \"" + shown + "\"; there is " +
                           (served.empty() ? "none that you may use" : served));
@@ -117,7 +119,7 @@ absl::Status MemoryNotFound(const std::string& id) {
 
 absl::Status MissingRight(const std::string& principal, const std::string& right,
                           const std::string& value) {
-  const std::string missing = absl::StrCat(right, "=", value);
+  const std::string missing = absl::StrCat(right, "=", Clip(value, kLongestName));
   absl::Status status =
       absl::PermissionDeniedError(absl::StrCat("\"", principal, "\" lacks the right ", missing));
   status.SetPayload(kRightPayload, absl::Cord(missing));

@@ -17,7 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "server/base/file_version.h"
+#include "engine/base/file_version.h"
 
 namespace dragoman {
 

@@ -18,7 +18,7 @@ grpc::ServerUnaryReactor* AdminService::Answer(const char* method,
       act([&] { return ReadMessage<Request>(request, parts_->max_message_bytes); }, *parts_,
           actions_, &call);
   return new AnsweredCall(call.End(answered.status()), answered.ok() ? *answered : Response(),
-                          context, response);
+                          {context, request.Length(), response, parts_->metrics});
 }
 
 grpc::ServerUnaryReactor* AdminService::ListModels(grpc::CallbackServerContext* context,

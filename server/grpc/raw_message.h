@@ -41,28 +41,35 @@ grpc::ByteBuffer Serialized(const Message& message) {
   return bytes;
 }
 
-// The status of a call that has ended; writes its answer to `response` if it succeeded, and counts
-// it (end.held).
+// A call of one message for one, as gRPC hands it over.
+struct RawCall {
+  grpc::CallbackServerContext* context;
+  size_t request_bytes;
+  grpc::ByteBuffer* response;
+  Metrics* metrics;
+};
+
+// The status of a call that has ended; writes its answer if it succeeded, and counts it (end.held)
+// and the messages' bytes.
 template <typename Message>
-grpc::Status EndOf(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
-                   grpc::ByteBuffer* response) {
-  const grpc::Status status = ToGrpcStatus(end, context);
-  if (!status.ok()) return status;
-  bool own_buffer;
-  const grpc::Status written =
-      grpc::SerializationTraits<Message>::Serialize(answer, response, &own_buffer);
-  end.held->Set(response->Length());
-  return written;
+grpc::Status EndOf(const CallEnd& end, const Message& answer, const RawCall& call) {
+  grpc::Status status = ToGrpcStatus(end, call.context);
+  if (status.ok()) {
+    bool own_buffer;
+    status = grpc::SerializationTraits<Message>::Serialize(answer, call.response, &own_buffer);
+    end.held->Set(call.response->Length());
+  }
+  call.metrics->OnRpcMessages(end.method, end.status.code(), call.request_bytes,
+                              call.response->Length());
+  return status;
 }
 
 // A call that was answered at once; keeps its answer counted until it is sent.  Deletes itself.
 class AnsweredCall final : public grpc::ServerUnaryReactor {
  public:
   template <typename Message>
-  AnsweredCall(const CallEnd& end, const Message& answer, grpc::CallbackServerContext* context,
-               grpc::ByteBuffer* response)
-      : held_(end.held) {
-    Finish(EndOf(end, answer, context, response));
+  AnsweredCall(const CallEnd& end, const Message& answer, const RawCall& call) : held_(end.held) {
+    Finish(EndOf(end, answer, call));
   }
   void OnDone() override { delete this; }
 
@@ -81,7 +88,7 @@ grpc::ServerUnaryReactor* AnswerMethod(const char* method, UnaryMethod<Request, 
   const absl::StatusOr<Response> answered =
       answer([&] { return ReadMessage<Request>(request, parts.max_message_bytes); }, parts, &call);
   return new AnsweredCall(call.End(answered.status()), answered.ok() ? *answered : Response(),
-                          context, response);
+                          {context, request.Length(), response, parts.metrics});
 }
 
 // The field of the first string in the message that is not UTF-8, such as "contents[3]" or

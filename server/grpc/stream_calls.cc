@@ -48,10 +48,15 @@ class StreamedCall : public Reactor,
   StreamedCall(const ServerParts* parts, grpc::CallbackServerContext* context)
       : parts_(parts), context_(context) {}
 
-  // `parse`, if any, is for Exchange::Start.
+  // `request_bytes` is the size of a message that came with the call; `parse`, if any, is for
+  // Exchange::Start.
   template <typename... Parse>
-  Reactor* Start(const Parse&... parse) {
+  Reactor* Start(size_t request_bytes, const Parse&... parse) {
     self_ = this->shared_from_this();
+    {
+      absl::MutexLock lock(&mutex_);
+      received_bytes_ = request_bytes;
+    }
     exchange_ =
         std::make_shared<Exchange>(parts_, CallerOf(*context_), [weak = this->weak_from_this()] {
           if (const auto call = weak.lock()) call->Pump();
@@ -75,6 +80,7 @@ class StreamedCall : public Reactor,
 
  protected:
   void OnMessage(bool ok) {
+    const size_t bytes = ok ? incoming_.Length() : 0;
     if (ok) {
       Take(incoming_, parts_->max_message_bytes, exchange_.get());
       incoming_.Clear();
@@ -83,6 +89,7 @@ class StreamedCall : public Reactor,
     }
     {
       absl::MutexLock lock(&mutex_);
+      received_bytes_ += bytes;
       reading_ = false;
     }
     Pump();
@@ -116,10 +123,15 @@ class StreamedCall : public Reactor,
       if (write) {
         held_ = std::move(event.held);
         outgoing_ = Serialized(*std::move(event.message));
+        sent_bytes_ += outgoing_.Length();
       }
       writing_ = writing_ || write;
       reading_ = reading_ || read;
       waiting_ = waiting_ || wait;
+      if (finish) {
+        parts_->metrics->OnRpcMessages(end_->method, end_->status.code(), received_bytes_,
+                                       sent_bytes_);
+      }
       mutex_.Unlock();
       // After Finish the call may be gone; pumping_ stays set.
       if (finish) return this->Finish(ToGrpcStatus(*end_, context_));
@@ -166,7 +178,8 @@ class StreamedCall : public Reactor,
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool waiting_ ABSL_GUARDED_BY(mutex_) = false;  // for the alarm, which must not outlive the call
-  std::optional<CallEnd> end_;                    // set once, by Pump
+  size_t received_bytes_ ABSL_GUARDED_BY(mutex_) = 0, sent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::optional<CallEnd> end_;  // set once, by Pump
 };
 
 template <typename Exchange>
@@ -183,18 +196,19 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* par
                                                           const grpc::ByteBuffer& request) {
   const auto call =
       std::make_shared<StreamedCall<WriteReactor, TranslateStreamExchange>>(parts, context);
-  return call->Start(
-      [&] { return ReadMessage<v1::TranslateRequest>(request, parts->max_message_bytes); });
+  return call->Start(request.Length(), [&] {
+    return ReadMessage<v1::TranslateRequest>(request, parts->max_message_bytes);
+  });
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewBulkCall(
     const ServerParts* parts, grpc::CallbackServerContext* context) {
-  return std::make_shared<ReadingCall<BulkExchange>>(parts, context)->Start();
+  return std::make_shared<ReadingCall<BulkExchange>>(parts, context)->Start(0);
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewDocumentCall(
     const ServerParts* parts, grpc::CallbackServerContext* context) {
-  return std::make_shared<ReadingCall<DocumentExchange>>(parts, context)->Start();
+  return std::make_shared<ReadingCall<DocumentExchange>>(parts, context)->Start(0);
 }
 
 }  // namespace dragoman

@@ -36,15 +36,15 @@ template <typename UnaryExchange>
 class UnaryCall : public grpc::ServerUnaryReactor {
  public:
   UnaryCall(const ServerParts* parts, grpc::CallbackServerContext* context,
-            grpc::ByteBuffer* response)
+            const grpc::ByteBuffer& request, grpc::ByteBuffer* response)
       : max_message_bytes_(parts->max_message_bytes),
-        exchange_(parts, CallerOf(*context),
-                  [this, context, response](const CallEnd& end, const auto& answer) {
-                    held_ = end.held;
-                    const grpc::Status status = EndOf(end, answer, context, response);
-                    handover_.Give();
-                    Finish(status);
-                  }) {}
+        raw_{context, request.Length(), response, parts->metrics},
+        exchange_(parts, CallerOf(*context), [this](const CallEnd& end, const auto& answer) {
+          held_ = end.held;
+          const grpc::Status status = EndOf(end, answer, raw_);
+          handover_.Give();
+          Finish(status);
+        }) {}
 
   // REQUIRES: called once, before the handler returns this reactor.
   UnaryCall* Start(const grpc::ByteBuffer& request) {
@@ -62,6 +62,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 
  private:
   const size_t max_message_bytes_;
+  const RawCall raw_;
   std::shared_ptr<HeldAnswer> held_;  // until OnDone
   Handover handover_;
   UnaryExchange exchange_;
@@ -72,7 +73,7 @@ class UnaryCall : public grpc::ServerUnaryReactor {
 grpc::ServerUnaryReactor* TranslateService::Translate(grpc::CallbackServerContext* context,
                                                       const grpc::ByteBuffer* request,
                                                       grpc::ByteBuffer* response) {
-  return (new UnaryCall<TranslateExchange>(parts_, context, response))->Start(*request);
+  return (new UnaryCall<TranslateExchange>(parts_, context, *request, response))->Start(*request);
 }
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* TranslateService::TranslateStream(
@@ -93,13 +94,13 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* TranslateService::T
 grpc::ServerUnaryReactor* TranslateService::Score(grpc::CallbackServerContext* context,
                                                   const grpc::ByteBuffer* request,
                                                   grpc::ByteBuffer* response) {
-  return (new UnaryCall<ScoreExchange>(parts_, context, response))->Start(*request);
+  return (new UnaryCall<ScoreExchange>(parts_, context, *request, response))->Start(*request);
 }
 
 grpc::ServerUnaryReactor* TranslateService::Tokenize(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request,
                                                      grpc::ByteBuffer* response) {
-  return (new UnaryCall<TokenizeExchange>(parts_, context, response))->Start(*request);
+  return (new UnaryCall<TokenizeExchange>(parts_, context, *request, response))->Start(*request);
 }
 
 grpc::ServerUnaryReactor* TranslateService::DetectLanguage(grpc::CallbackServerContext* context,

@@ -10,6 +10,7 @@
 #include "engine/base/json.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
+#include "engine/base/unpacked_zip.h"
 #include "engine/model/model_report.h"
 #include "engine/servable.h"
 #include "server/observe/logging.h"
@@ -124,6 +125,7 @@ LoadResult ModelLoader::Load(const ModelSource& source) const {
 
 LoadResult ModelLoader::LoadBeside(const ModelSource& source,
                                    const std::shared_ptr<const Translator>& served) const {
+  const auto held = UnpackedZip::Hold(source.directory);  // a zip, once for all
   const absl::StatusOr<double> bytes = CheckMemory(source);
   const bool too_large = absl::IsResourceExhausted(bytes.status());
   if (!bytes.ok()) {

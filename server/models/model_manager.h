@@ -30,7 +30,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "server/base/file_version.h"
+#include "engine/base/file_version.h"
 #include "server/config/config.h"
 #include "server/models/model_loader.h"
 #include "server/models/model_registry.h"

@@ -27,6 +27,10 @@ bool IsAmong(double percent, const std::string& model, VersionKey key) {
   return static_cast<double>(draw) < percent / 100.0 * kSteps;
 }
 
+bool Knows(const MayKnow& may_know, const ServedModel& model) {
+  return may_know == nullptr || may_know(model.name);
+}
+
 }  // namespace
 
 ModelName ParseModelName(const std::string& name) {
@@ -89,13 +93,24 @@ ModelSet::ModelSet(std::vector<ServedModel> models, const std::string& default_m
   }
 }
 
+const ServedModel* ModelSet::default_model(const MayKnow& may_know) const {
+  if (default_ == nullptr || Knows(may_know, *default_)) return default_;
+  const auto first = std::find_if(models_.begin(), models_.end(), [&](const ServedModel& model) {
+    return model.serves() && Knows(may_know, model);
+  });
+  return first == models_.end() ? nullptr : &*first;
+}
+
 absl::StatusOr<const ServedModel*> ModelSet::FindModel(const std::string& name,
                                                        const MayKnow& may_know) const {
-  if (name.empty() && default_ != nullptr) return default_;
+  if (name.empty()) {
+    if (const ServedModel* const model = default_model(may_know); model != nullptr) return model;
+  }
   std::vector<std::string> known;
   for (const ServedModel& model : models_) {
+    if (!Knows(may_know, model)) continue;
     if (model.name == name) return &model;
-    if (may_know == nullptr || may_know(model.name)) known.push_back(model.name);
+    known.push_back(model.name);
   }
   return ModelNotFound(name, absl::StrJoin(known, ", "));
 }
@@ -127,11 +142,13 @@ absl::StatusOr<std::shared_ptr<const Translator>> ModelSet::Find(const std::stri
   return Choose(*model, parsed.label, key);
 }
 
-const ServedModel* ModelSet::Nearest(const std::string& source, const std::string& target) const {
+const ServedModel* ModelSet::Nearest(const std::string& source, const std::string& target,
+                                     const MayKnow& may_know) const {
   const auto nearness = [&](const ServedModel& model) {
-    return model.serves() ? model.languages().Nearness(source, target) : 0;
+    const bool chosen = model.serves() && Knows(may_know, model);
+    return chosen ? model.languages().Nearness(source, target) : 0;
   };
-  const ServedModel* best = default_;
+  const ServedModel* best = default_model(may_know);
   int most = best == nullptr ? 0 : nearness(*best);
   for (const ServedModel& model : models_) {
     const int near = nearness(model);
@@ -152,28 +169,30 @@ absl::StatusOr<Route> ModelSet::FindRoute(const std::string& name, const std::st
     return Route(std::move(translator));
   };
   if (!parsed.model.empty() || !languages) return direct();
-  if (const ServedModel* const model = Nearest(source, target); model != nullptr) {
+  if (const ServedModel* const model = Nearest(source, target, may_know); model != nullptr) {
     ASSIGN_OR_RETURN(std::shared_ptr<const Translator> translator,
                      Choose(*model, parsed.label, key));
     return Route(std::move(translator));
   }
   if (!pivot_.empty() && !source.empty() && !target.empty()) {
-    const ServedModel* const first = Nearest(source, pivot_);
-    const ServedModel* const second = Nearest(pivot_, target);
+    const ServedModel* const first = Nearest(source, pivot_, may_know);
+    const ServedModel* const second = Nearest(pivot_, target, may_know);
     if (first != nullptr && second != nullptr) {
       ASSIGN_OR_RETURN(std::shared_ptr<const Translator> to, Choose(*first, parsed.label, key));
       ASSIGN_OR_RETURN(std::shared_ptr<const Translator> from, Choose(*second, parsed.label, key));
       return Route(std::move(to), pivot_, std::move(from));
     }
   }
-  if (models_.size() == 1) return direct();  // which says what it lacks, or accepts any languages
+  if (models_.size() == 1 && Knows(may_know, models_[0])) {
+    return direct();  // which says what it lacks, or accepts any languages
+  }
   return NoSuchPair(source, target, may_know);
 }
 
-std::vector<std::string> ModelSet::SourceTags() const {
+std::vector<std::string> ModelSet::SourceTags(const MayKnow& may_know) const {
   std::set<std::string> tags;
   for (const ServedModel& model : models_) {
-    if (!model.serves()) continue;
+    if (!model.serves() || !Knows(may_know, model)) continue;
     for (std::string& tag : model.languages().SourceTags()) {
       tags.insert(std::move(tag));
     }
@@ -190,7 +209,7 @@ absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& 
   std::set<std::pair<std::string, std::string>> seen;
   bool reads = false, writes = false;  // the source, the target
   for (const ServedModel& model : models_) {
-    if (!model.serves() || (may_know != nullptr && !may_know(model.name))) continue;
+    if (!model.serves() || !Knows(may_know, model)) continue;
     reads = reads || model.languages().Nearness(source, "") > 0;
     writes = writes || model.languages().Nearness("", target) > 0;
     for (const LanguagePair& pair : model.languages().Tags()) {

@@ -72,7 +72,8 @@ std::string LabelsOf(const std::string& route);
 using VersionKey = uint64_t;
 VersionKey KeyOf(const std::vector<std::string>& texts);
 
-// Whether a caller may know of a model, by its name: errors list no others.  Null: it may of all.
+// Whether a caller may know of a model, by its name: for who may not, there is no such model. Null:
+// it may of all.
 using MayKnow = std::function<bool(const std::string& model)>;
 
 class ModelSet {
@@ -95,19 +96,20 @@ class ModelSet {
                                   std::optional<VersionKey> key = std::nullopt,
                                   const MayKnow& may_know = nullptr) const;
 
-  // The model with that name, which has no label, whether or not it has been loaded; the default
-  // one if `name` is empty.  NOT_FOUND.
+  // The model with that name, which has no label, whether or not it has been loaded; if `name` is
+  // empty, the default one.  NOT_FOUND.
   absl::StatusOr<const ServedModel*> FindModel(const std::string& name,
                                                const MayKnow& may_know = nullptr) const;
 
   // The languages that the models read, as tags, each once.
-  std::vector<std::string> SourceTags() const;
+  std::vector<std::string> SourceTags(const MayKnow& may_know = nullptr) const;
 
   const std::vector<ServedModel>& models() const { return models_; }
   // "" if there is none.
   const std::string& pivot() const { return pivot_; }
-  // Null if no model has been loaded.
-  const ServedModel* default_model() const { return default_; }
+  // The one for requests that name none; the first for who may not know of that.  Null if no model
+  // has been loaded.
+  const ServedModel* default_model(const MayKnow& may_know = nullptr) const;
 
  private:
   using Choice = absl::StatusOr<std::shared_ptr<const Translator>>;
@@ -115,7 +117,8 @@ class ModelSet {
   Choice Choose(const ServedModel& model, const std::string& label,
                 std::optional<VersionKey> key) const;
   // Null if none serves the pair.
-  const ServedModel* Nearest(const std::string& source, const std::string& target) const;
+  const ServedModel* Nearest(const std::string& source, const std::string& target,
+                             const MayKnow& may_know) const;
   absl::Status NoSuchPair(const std::string& source, const std::string& target,
                           const MayKnow& may_know) const;
 

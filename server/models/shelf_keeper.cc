@@ -11,28 +11,39 @@
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
+#include "engine/base/unpacked_zip.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
 namespace {
 
-using Profile = absl::StatusOr<ModelProfile>;
+struct Known {
+  absl::StatusOr<ModelProfile> profile = absl::UnknownError("");
+  double bytes = 0;
+};
 
-// Reads many at a time: each has a tokenizer, which takes a tenth of a second.
-std::vector<Profile> ReadProfiles(const std::vector<ModelSource>& sources) {
-  std::vector<Profile> profiles(sources.size(), absl::UnknownError(""));
+Known Read(const ModelSource& source, const ModelLoader& loader) {
+  const auto held = UnpackedZip::Hold(source.directory);  // if it is a zip, for both
+  Known known = {.profile = ModelProfile::Read(source.name, source.directory)};
+  const absl::StatusOr<double> bytes = loader.EstimateBytes(source);
+  if (known.profile.ok() && !bytes.ok()) known.profile = bytes.status();
+  known.bytes = bytes.value_or(0);
+  return known;
+}
+
+// Reads many at a time: some have a tokenizer, which takes a tenth of a second, or are zips.
+std::vector<Known> ReadAll(const std::vector<ModelSource>& sources, const ModelLoader& loader) {
+  std::vector<Known> known(sources.size());
   std::atomic<size_t> next = 0;
   const auto read = [&] {
-    for (size_t i = next++; i < sources.size(); i = next++) {
-      profiles[i] = ModelProfile::Read(sources[i].name, sources[i].directory);
-    }
+    for (size_t i = next++; i < sources.size(); i = next++) known[i] = Read(sources[i], loader);
   };
   std::vector<std::thread> threads;
   const size_t most = std::min<size_t>(AvailableCores(), sources.size());
   for (size_t t = 1; t < most; ++t) threads.emplace_back(read);
   read();
   for (std::thread& thread : threads) thread.join();
-  return profiles;
+  return known;
 }
 
 }  // namespace
@@ -109,17 +120,16 @@ bool ShelfKeeper::Keep(const ServerOptions& options, bool asked) {
 void ShelfKeeper::PutAll(const std::vector<Shelved*>& changed) {
   std::vector<ModelSource> sources;
   for (const Shelved* shelved : changed) sources.push_back(shelved->source);
-  std::vector<Profile> profiles = ReadProfiles(sources);
+  std::vector<Known> known = ReadAll(sources, *loader_);
   for (size_t i = 0; i < changed.size(); ++i) {
     const ModelSource& source = sources[i];
-    const absl::StatusOr<double> bytes = loader_->EstimateBytes(source);
-    if (profiles[i].ok() && !bytes.ok()) profiles[i] = bytes.status();
-    changed[i]->known = profiles[i].ok();
-    if (!profiles[i].ok()) {
-      profiles[i] = Annotate(profiles[i].status(),
-                             absl::StrCat("model ", source.name, " (", source.directory, "): "));
+    absl::StatusOr<ModelProfile>& profile = known[i].profile;
+    changed[i]->known = profile.ok();
+    if (!profile.ok()) {
+      profile = Annotate(profile.status(),
+                         absl::StrCat("model ", source.name, " (", source.directory, "): "));
     }
-    shelf_->Put(source, std::move(profiles[i]), bytes.value_or(0));
+    shelf_->Put(source, std::move(profile), known[i].bytes);
   }
 }
 

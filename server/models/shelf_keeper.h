@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "server/base/file_version.h"
+#include "engine/base/file_version.h"
 #include "server/config/config.h"
 #include "server/models/model_loader.h"
 #include "server/models/shelf.h"

@@ -43,7 +43,15 @@ const Histogram::BucketBoundaries kStageSeconds = {.001, .005, .025, .1, .5, 2.5
 const Histogram::BucketBoundaries kBatchSizes = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 2048};
 
+// Those that OpenTelemetry recommends, up to what a call can have.
+const Histogram::BucketBoundaries kMessageBytes = {
+    0, 1 << 10, 1 << 11, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26};
+
 constexpr int32_t kNotKnownYet = -2;
+
+prometheus::Labels RpcLabels(std::string_view method, absl::StatusCode code) {
+  return {{"grpc_method", FullNameOf(method)}, {"grpc_status", absl::StatusCodeToString(code)}};
+}
 
 // Of the source vocabulary; -1 if it has no such token.
 int32_t UnknownId(const Tokenizer& tokenizer) {
@@ -139,9 +147,15 @@ prometheus::Counter& MetricSeries::RpcsStarted(std::string_view method) {
 }
 
 prometheus::Histogram& MetricSeries::RpcSeconds(std::string_view method, absl::StatusCode code) {
-  return rpc_seconds.Add(
-      {{"grpc_method", FullNameOf(method)}, {"grpc_status", absl::StatusCodeToString(code)}},
-      kRequestSeconds);
+  return rpc_seconds.Add(RpcLabels(method, code), kRequestSeconds);
+}
+
+prometheus::Histogram& MetricSeries::RpcReceived(std::string_view method, absl::StatusCode code) {
+  return rpc_received.Add(RpcLabels(method, code), kMessageBytes);
+}
+
+prometheus::Histogram& MetricSeries::RpcSent(std::string_view method, absl::StatusCode code) {
+  return rpc_sent.Add(RpcLabels(method, code), kMessageBytes);
 }
 
 PhaseSeries MetricSeries::AddPhase(const char* phase) {

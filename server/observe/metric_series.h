@@ -97,6 +97,8 @@ struct MetricSeries {
   // The series that OpenTelemetry has of a method of gRPC, "Translate".
   prometheus::Counter& RpcsStarted(std::string_view method);
   prometheus::Histogram& RpcSeconds(std::string_view method, absl::StatusCode code);
+  prometheus::Histogram& RpcReceived(std::string_view method, absl::StatusCode code);
+  prometheus::Histogram& RpcSent(std::string_view method, absl::StatusCode code);
   PhaseSeries AddPhase(const char* phase);
   // Creates the series that describe a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
@@ -194,6 +196,12 @@ struct MetricSeries {
       Counters("grpc_server_call_started_total", "Calls over gRPC that began.");
   prometheus::Family<prometheus::Histogram>& rpc_seconds = Histograms(
       "grpc_server_call_duration_seconds", "Time from the arrival of a call over gRPC to its end.");
+  prometheus::Family<prometheus::Histogram>& rpc_received =
+      Histograms("grpc_server_call_rcvd_total_compressed_message_size_bytes",
+                 "Bytes of all messages of a call over gRPC that its client sent.");
+  prometheus::Family<prometheus::Histogram>& rpc_sent =
+      Histograms("grpc_server_call_sent_total_compressed_message_size_bytes",
+                 "Bytes of all messages of a call over gRPC that were sent to its client.");
   prometheus::Family<prometheus::Histogram>& stages =
       Histograms("dragoman_stage_duration_seconds",
                  "Time by stage of a translation; queue, encode and decode are those of its "

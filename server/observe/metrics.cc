@@ -243,6 +243,12 @@ void Metrics::OnCallEnded(const CallRecord& record) {
   impl_->Book(record);
 }
 
+void Metrics::OnRpcMessages(std::string_view method, absl::StatusCode code, size_t received,
+                            size_t sent) {
+  impl_->series.RpcReceived(method, code).Observe(static_cast<double>(received));
+  impl_->series.RpcSent(method, code).Observe(static_cast<double>(sent));
+}
+
 LoadTotals Metrics::Totals() const {
   LoadTotals totals = {.rows = impl_->rows, .calls = impl_->ended, .errors = impl_->failed};
   for (const prometheus::Counter* counter : impl_->series.busy_by_worker) {

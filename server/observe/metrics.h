@@ -97,6 +97,8 @@ class Metrics : public Observer {
   // Every call is started once and ended once.  A call over gRPC says its method.
   void OnCallStarted(std::string_view grpc_method = "");
   void OnCallEnded(const CallRecord& record);
+  // What the messages of a call over gRPC were in bytes, once it has ended.
+  void OnRpcMessages(std::string_view method, absl::StatusCode code, size_t received, size_t sent);
 
   // A translation memory had something for a sentence.
   void OnMemoryMatch(MemoryMatch::Kind kind);

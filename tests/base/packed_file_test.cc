@@ -13,6 +13,8 @@
 #include <sstream>
 #include <string>
 
+#include "engine/base/whole_files.h"
+
 namespace dragoman {
 namespace {
 
@@ -86,6 +88,45 @@ TEST_F(PackedFileTest, AFileThatIsCutOrChangedAnywhereIsNoFile) {
   }
   Replace(whole);
   EXPECT_NE(PackedFile::Open(path_, "key"), nullptr);
+}
+
+TEST_F(PackedFileTest, AFileThatWasWholeIsReadAgainAfterEachChange) {
+  Write("key");
+  const std::string whole = Content();
+  for (size_t at = 0; at < whole.size(); ++at) {
+    ASSERT_NE(PackedFile::Open(path_, "key"), nullptr);
+    std::string changed = whole;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    const std::string other = path_ + ".other";  // another file: its times may be the same
+    std::ofstream(other, std::ios::binary) << changed;
+    fs::rename(other, path_);
+    EXPECT_EQ(PackedFile::Open(path_, "key"), nullptr) << at;
+    std::ofstream(other, std::ios::binary) << whole;
+    fs::rename(other, path_);
+  }
+}
+
+TEST(WholeFilesTest, AVersionIsRememberedOnceItIsNotNew) {
+  WholeFiles files;
+  const FileVersion version = {.inode = 1, .size = 2, .modified = {100, 0}, .changed = {200, 5}};
+  const auto at = [](int64_t seconds) { return absl::FromUnixSeconds(seconds); };
+  files.Remember("a", version, at(201));  // it may be written once more in this moment
+  EXPECT_FALSE(files.Has("a", version));
+  files.Remember("a", version, at(202));
+  EXPECT_TRUE(files.Has("a", version));
+  EXPECT_FALSE(files.Has("b", version));
+  for (const FileVersion& changed :
+       {FileVersion{.device = 1, .inode = 1, .size = 2, .modified = {100, 0}, .changed = {200, 5}},
+        FileVersion{.inode = 2, .size = 2, .modified = {100, 0}, .changed = {200, 5}},
+        FileVersion{.inode = 1, .size = 3, .modified = {100, 0}, .changed = {200, 5}},
+        FileVersion{.inode = 1, .size = 2, .modified = {100, 1}, .changed = {200, 5}},
+        FileVersion{.inode = 1, .size = 2, .modified = {100, 0}, .changed = {200, 6}}}) {
+    EXPECT_FALSE(files.Has("a", changed));
+  }
+  FileVersion future = version;  // by a clock that was set back since
+  future.modified[0] = 300;
+  files.Remember("a", future, at(250));
+  EXPECT_FALSE(files.Has("a", future));
 }
 
 // Whatever the directory says, in a file whose digest is right.

@@ -210,6 +210,12 @@ TEST_F(ZipArchiveTest, AnUnpackedArchiveIsADirectoryForAsLongAsItIsHeld) {
     directory = (*unpacked)->directory();  // the only folder
     EXPECT_EQ(fs::file_size(directory + "/model/model.bin"), 99u);
     EXPECT_EQ(fs::file_size(directory + "/metadata.json"), 2u);
+    EXPECT_EQ((*UnpackedZip::Open(path_))->directory(), directory);  // not unpacked again
+    const std::string other = path_ + ".other";
+    std::ofstream(other, std::ios::binary) << Zip({{"en_de/metadata.json", "{ }"}});
+    fs::rename(other, path_);
+    const auto changed = UnpackedZip::Open(path_);
+    EXPECT_EQ(fs::file_size((*changed)->directory() + "/metadata.json"), 3u);
   }
   EXPECT_FALSE(fs::exists(directory));
   EXPECT_FALSE(UnpackedZip::IsZip("no/such/file"));

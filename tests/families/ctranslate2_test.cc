@@ -210,6 +210,17 @@ TEST_F(ArgosPackage, HasTheTokensThatItsConfigurationSays) {
   EXPECT_THAT(model->tokenizer->Encode("house").ids, ElementsAre(2, 5, 1));
 }
 
+TEST_F(ArgosPackage, LanguagesAreReadWithoutTheTokenizer) {
+  Write("model/config.json", R"({"decoder_start_token": "<s>"})");
+  Write("sentencepiece.model", "no tokenizer");  // which nobody reads
+  const absl::StatusOr<Languages> languages = ReadLanguages(path_);
+  ASSERT_TRUE(languages.ok()) << languages.status();
+  EXPECT_THAT(languages->sources(), ElementsAre("en"));
+  EXPECT_THAT(languages->targets(), ElementsAre("de"));
+  Write("metadata.json", "{}");  // only the tokenizer may know them
+  EXPECT_FALSE(ReadLanguages(path_).ok());
+}
+
 TEST_F(ArgosPackage, WithoutAnythingToStartWithIsRefused) {
   Write("model/config.json", R"({"decoder_start_token": null})");
   EXPECT_THAT(Why(), HasSubstr("no target_prefix"));

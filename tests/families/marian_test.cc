@@ -326,18 +326,38 @@ TEST_F(Marian, LanguagesAreReadWithoutTheTokenizer) {
   EXPECT_FALSE(ReadLanguages(directory_.string()).ok());
 }
 
+void ExpectSameLanguages(const std::string& directory) {
+  const auto tokenizer = OpenTokenizer(directory);
+  ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
+  const absl::StatusOr<Languages> languages = ReadLanguages(directory);
+  ASSERT_TRUE(languages.ok()) << languages.status();
+  EXPECT_FALSE(languages->empty()) << directory;
+  EXPECT_EQ(languages->Tags(), (*tokenizer)->languages().Tags()) << directory;
+  EXPECT_EQ(languages->sources(), (*tokenizer)->languages().sources()) << directory;
+  EXPECT_EQ(languages->targets(), (*tokenizer)->languages().targets()) << directory;
+  const auto own = languages->Resolve("", ""), same = (*tokenizer)->languages().Resolve("", "");
+  ASSERT_EQ(own.ok(), same.ok()) << directory;
+  if (own.ok()) EXPECT_EQ(own->source + own->target, same->source + same->target) << directory;
+}
+
 TEST(Languages, AreTheSameWithoutTheTokenizer) {
-  for (const char* name :
-       {"models/en-de", "models/marian-trained", "models/m2m100-trained", "models/t5v11-trained",
-        "models/mbart50-trained", "marian/models/student-ssru", "marian/models/tr-gelu-yml"}) {
-    const std::string directory = std::string("tests/golden/") + name;
-    const auto tokenizer = OpenTokenizer(directory);
-    ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
-    const absl::StatusOr<Languages> languages = ReadLanguages(directory);
-    ASSERT_TRUE(languages.ok()) << languages.status();
-    EXPECT_EQ(languages->Tags(), (*tokenizer)->languages().Tags()) << name;
-    EXPECT_EQ(languages->sources(), (*tokenizer)->languages().sources()) << name;
-    EXPECT_EQ(languages->targets(), (*tokenizer)->languages().targets()) << name;
+  for (const char* name : {"models/en-de", "models/marian-trained", "models/m2m100-trained",
+                           "models/nllb-trained", "models/t5v11-trained", "models/mbart50-trained",
+                           "marian/models/student-ssru", "marian/models/tr-gelu-yml"}) {
+    ExpectSameLanguages(std::string("tests/golden/") + name);
+  }
+}
+
+// Without the files that list the ids of languages, they follow the pieces.
+TEST_F(Marian, LanguagesThatFollowThePiecesAreTheSame) {
+  for (const char* name : {"nllb-trained", "mbart50-trained"}) {
+    fs::remove_all(directory_);
+    fs::copy(std::string("tests/golden/models/") + name, directory_);
+    fs::permissions(directory_, fs::perms::owner_all);
+    for (const char* file : {"tokenizer_config.json", "added_tokens.json"}) {
+      fs::remove(directory_ / file);
+    }
+    ExpectSameLanguages(directory_.string());
   }
 }
 

@@ -129,6 +129,20 @@ TEST_F(PackedCacheTest, WhatWasNotUsedForAMonthLeaves) {
   EXPECT_TRUE(fs::exists(other));
 }
 
+TEST_F(PackedCacheTest, WhatIsUsedIsTouchedOnceADay) {
+  const std::string model = "tests/golden/models/marian-trained";
+  Load(model, Cache());
+  const fs::path packed = Files(Cache()).front();
+  const auto now = fs::last_write_time(packed);
+  const auto touched_at = [&](std::chrono::hours ago) {
+    fs::last_write_time(packed, now - ago);
+    Load(model, Cache());
+    return fs::last_write_time(packed);
+  };
+  EXPECT_EQ(touched_at(std::chrono::hours(23)), now - std::chrono::hours(23));
+  EXPECT_GE(touched_at(std::chrono::hours(25)), now);
+}
+
 TEST_F(PackedCacheTest, AFileInADirectoryOfTheModelCounts) {
   const fs::path model = root_ / "model";
   fs::create_directories(model / "inner");

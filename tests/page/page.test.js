@@ -20,6 +20,7 @@ let context;
 let page;
 let complaints; // from the console, the content security policy and the network
 let wanted; // complaints that the test expects
+const directories = []; // of the test
 
 before(async () => {
   browser = await puppeteer.launch({
@@ -43,6 +44,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await context.close();
+  for (const made of directories.splice(0)) fs.rmSync(made, {recursive: true, force: true});
   assert.deepEqual(complaints.filter((text) => !wanted.some((pattern) => pattern.test(text))), []);
 });
 
@@ -68,15 +70,21 @@ async function until(what, check) {
 const translated = (text = TRANSLATION) => until(`the translation is ${text}`, async () =>
   (await textOf('#output')) === text && (await textOf('#state')).startsWith('Translated'));
 
+// Removed at the end of the test.
+function newDirectory() {
+  directories.push(fs.mkdtempSync(path.join(os.tmpdir(), 'page-')));
+  return directories.at(-1);
+}
+
 // The path of a file with that text, and what the page saves as a file of that name.
 async function letter(text) {
-  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'page-')), 'letter.txt');
+  const file = path.join(newDirectory(), 'letter.txt');
   fs.writeFileSync(file, text);
   return file;
 }
 
 async function saved(name) {
-  const downloadPath = fs.mkdtempSync(path.join(os.tmpdir(), 'page-'));
+  const downloadPath = newDirectory();
   const session = await page.createCDPSession();
   await session.send('Browser.setDownloadBehavior', {behavior: 'allow', downloadPath, browserContextId: context.id});
   assert.equal(await textOf('#file-save'), `Save ${name}`);

@@ -66,9 +66,13 @@ struct Outcome {
 
 constexpr char kText[] = "The cat is old.";
 
+// What calls ask for.
+std::string asked_model = "en-de", asked_source;
+
 v1::TranslateRequest Asked() {
   v1::TranslateRequest request;
-  request.set_model("en-de");
+  request.set_model(asked_model);
+  request.set_source_language(asked_source);
   request.set_priority(v1::PRIORITY_INTERACTIVE);
   request.mutable_options()->set_beam_size(4);
   return request;
@@ -82,7 +86,8 @@ v1::TranslateRequest ToTranslate() {
 
 v1::ScoreRequest ToScore() {
   v1::ScoreRequest request;
-  request.set_model("en-de");
+  request.set_model(asked_model);
+  request.set_source_language(asked_source);
   request.set_priority(v1::PRIORITY_INTERACTIVE);
   request.add_pairs()->set_source(kText);
   request.mutable_pairs(0)->set_target("Die Katze ist alt.");
@@ -91,7 +96,8 @@ v1::ScoreRequest ToScore() {
 
 v1::TokenizeRequest ToTokenize() {
   v1::TokenizeRequest request;
-  request.set_model("en-de");
+  request.set_model(asked_model);
+  request.set_source_language(asked_source);
   request.add_contents(kText);
   return request;
 }
@@ -303,7 +309,7 @@ Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& 
     const grpc::Status status = server_->models().ListModels(&context, {}, &models);
     return ToOutcome(status, models.ShortDebugString());
   }
-  named.set_name("en-de");
+  named.set_name(asked_model);
   return ToOutcome(server_->models().GetModel(&context, named, &model));
 }
 
@@ -337,7 +343,7 @@ std::optional<Outcome> PermissionsTest::OverHttp(const std::string& method,
   if (method == "Tokenize") return post("/v1/tokenize", ToTokenize());
   if (method == "DetectLanguage") return post("/v1/detect", ToDetect());
   if (method == "ListModels") return OutcomeOf(Get("/v1/models", principal));
-  if (method == "GetModel") return OutcomeOf(Get("/v1/models/en-de", principal));
+  if (method == "GetModel") return OutcomeOf(Get("/v1/models/" + asked_model, principal));
   const std::string all = "/v1/glossaries", one = all + "/everybodys";
   if (method == "CreateGlossary") return OutcomeOf(Send("POST", all, principal, "{}"));
   if (method == "ListGlossaries") return OutcomeOf(Get(all, principal));
@@ -365,6 +371,11 @@ std::optional<Outcome> PermissionsTest::OverHttp(const std::string& method,
                         kDeadlineMs, "ms\r\n")));
 }
 
+bool IsOfModels(const std::string& method) {
+  return method != "DetectLanguage" && method != "ListModels" && !IsOfGlossaries(method) &&
+         !IsOfMemories(method);
+}
+
 // What a principal gets from a method: OK, or a code and what the message must say.
 Outcome Wanted(const std::string& principal, const std::string& method) {
   const auto is_one_of = [&](std::initializer_list<const char*> methods) {
@@ -375,9 +386,7 @@ Outcome Wanted(const std::string& principal, const std::string& method) {
     return Outcome{StatusCode::kPermissionDenied, "\"" + principal + "\" lacks the right " + right};
   };
   if (principal == "none") return lacks("methods=" + method);
-  const bool of_model = !is_one_of({"DetectLanguage", "ListModels"}) && !IsOfGlossaries(method) &&
-                        !IsOfMemories(method);
-  if (principal == "elsewhere" && of_model) return lacks("models=en-de");
+  if (principal == "elsewhere" && IsOfModels(method)) return lacks("models=en-de");
   if (principal == "narrow" && translates) return lacks("beam=4");
   if (principal == "patient" && (translates || method == "Score")) {
     return lacks("priority=interactive");
@@ -422,6 +431,57 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
     }
   }
   EXPECT_EQ(cells, 27 * (21 + 20));
+}
+
+TEST_F(PermissionsTest, AHiddenModelIsAsOneThatDoesNotExist) {
+  int pairs = 0;
+  for (const std::string method : kMethods) {
+    if (!IsOfModels(method)) continue;
+    for (const char* source : {"", "en", "tlh", "auto"}) {
+      asked_source = source;
+      const auto outcomes_of = [&](const std::string& model) {
+        asked_model = model;
+        std::vector<std::string> texts;
+        for (const auto& outcome :
+             {std::optional(OverGrpc(method, "elsewhere")), OverHttp(method, "elsewhere")}) {
+          if (!outcome.has_value()) continue;
+          EXPECT_EQ(outcome->code, StatusCode::kPermissionDenied) << method << outcome->text;
+          EXPECT_THAT(outcome->text, HasSubstr("models=" + model)) << method;
+          texts.push_back(absl::StrReplaceAll(outcome->text, {{model, "NAME"}}));
+        }
+        return texts;
+      };
+      EXPECT_EQ(outcomes_of("en-de"), outcomes_of("gone")) << method << " from " << source;
+      ++pairs;
+    }
+  }
+  asked_model = "en-de";
+  asked_source = "";
+  EXPECT_EQ(pairs, 7 * 4);
+  FlushLog(absl::Seconds(10));
+  EXPECT_THAT(log_.str(), HasSubstr(" right=models "));  // what does not exist may be any text
+  EXPECT_THAT(log_.str(), Not(HasSubstr("models=gone")));
+}
+
+TEST_F(PermissionsTest, ARequestThatNamesNoModelGetsOneThatItMayUse) {
+  v1::TranslateRequest open = RequestFor({kText}), pair = open, hidden = open;
+  pair.set_source_language("en");
+  pair.set_target_language("de");
+  for (const auto& request : {open, pair}) {
+    EXPECT_EQ(Translate(request, "free").model(), "en-de");
+    EXPECT_EQ(Translate(request, "elsewhere").model(), "second");
+  }
+  hidden.set_source_language("fr");  // only the third translates that
+  hidden.set_target_language("de");
+  EXPECT_EQ(Translate(hidden, "free").model(), "third");
+  grpc::ClientContext context;
+  Show(&context, "elsewhere");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->translation().Translate(&context, hidden, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("no model translates from \"fr\"; there are en-"));
+  EXPECT_THAT(status.error_message(), Not(HasSubstr("third")));
+  EXPECT_THAT(OverGrpc("ListModels", "elsewhere").text, HasSubstr("is_default: true"));
 }
 
 // What is asked for does not exist; the error lists what does, as far as the caller may use it.
@@ -479,7 +539,7 @@ TEST_F(PermissionsTest, ErrorsListOnlyModelsThatTheCallerMayUse) {
   const std::vector<std::string> free = errors_of("free"), elsewhere = errors_of("elsewhere");
   for (size_t i = 0; i < free.size() - 2; ++i) {
     EXPECT_THAT(free[i], HasSubstr("there is en-de, second, third"));
-    EXPECT_THAT(elsewhere[i], HasSubstr("there is second"));
+    EXPECT_THAT(elsewhere[i], HasSubstr("lacks the right models=gone"));
     EXPECT_THAT(elsewhere[i], Not(HasSubstr("en-de")));
     EXPECT_THAT(elsewhere[i], Not(HasSubstr("third")));
   }

@@ -245,6 +245,19 @@ TEST_F(MetricsTest, CallsOverGrpcHaveTheNamesOfOpenTelemetryToo) {
   EXPECT_EQ(Sample(started), 1);
 }
 
+TEST_F(MetricsTest, MessagesOverGrpcAreMeasuredInBytes) {
+  metrics_.OnRpcMessages("Translate", absl::StatusCode::kOk, 3000, 0);
+  const std::string labels =
+      "{grpc_method=\"dragoman.v1.TranslationService/Translate\",grpc_status=\"OK\"";
+  const std::string received = "grpc_server_call_rcvd_total_compressed_message_size_bytes";
+  EXPECT_EQ(Sample(received + "_sum" + labels + "}"), 3000);
+  EXPECT_EQ(Sample(received + "_bucket" + labels + ",le=\"2048\"}"), 0);
+  EXPECT_EQ(Sample(received + "_bucket" + labels + ",le=\"4096\"}"), 1);
+  const std::string sent = "grpc_server_call_sent_total_compressed_message_size_bytes";
+  EXPECT_EQ(Sample(sent + "_count" + labels + "}"), 1);
+  EXPECT_EQ(Sample(sent + "_bucket" + labels + ",le=\"0\"}"), 1);
+}
+
 TEST_F(MetricsTest, AMethodOfAdminServiceHasItsServicesName) {
   metrics_.OnCallStarted("AdminService/Drain");
   EXPECT_EQ(

@@ -1,4 +1,4 @@
-#include "server/base/file_version.h"
+#include "engine/base/file_version.h"
 
 #include <dirent.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // Tells one version of a file from another without reading it.
 
-#ifndef DRAGOMAN_SERVER_BASE_FILE_VERSION_H_
-#define DRAGOMAN_SERVER_BASE_FILE_VERSION_H_
+#ifndef DRAGOMAN_ENGINE_BASE_FILE_VERSION_H_
+#define DRAGOMAN_ENGINE_BASE_FILE_VERSION_H_
 
 #include <cstdint>
 #include <map>
@@ -26,4 +26,4 @@ FileVersions VersionsIn(const std::string& path);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_SERVER_BASE_FILE_VERSION_H_
+#endif  // DRAGOMAN_ENGINE_BASE_FILE_VERSION_H_

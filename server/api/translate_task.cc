@@ -1,5 +1,6 @@
 #include "server/api/translate_task.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -185,6 +186,8 @@ void TranslateTask::NoteTimes(const TranslateResponse& translated) {
 void TranslateTask::Count(const Translation& translation) {
   size_.source_tokens += translation.source_tokens;
   size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+  const int unmet = static_cast<int>(translation.unmet.size());
+  parts_->metrics->OnTerms(std::max(0, translation.terms - unmet), unmet);
   for (const MemoryMatch& match : translation.matches) parts_->metrics->OnMemoryMatch(match.kind);
 }
 

@@ -98,6 +98,10 @@ TEST_F(GlossariesTest, WhatIsLeftOutIsTold) {
   EXPECT_EQ(unmet.source(), "house");
   EXPECT_EQ(unmet.source_begin(), 8);
   EXPECT_EQ(unmet.source_end(), 13);
+  server_->AwaitSample("dragoman_glossary_terms_total{outcome=\"unmet\"}", 1);
+  server_->AwaitSample("dragoman_glossary_terms_total{outcome=\"said\"}", 0);
+  EXPECT_THAT(TextOf(Request({Store("Heim")})), HasSubstr("Heim"));
+  server_->AwaitSample("dragoman_glossary_terms_total{outcome=\"said\"}", 1);
 }
 
 TEST_F(GlossariesTest, TwoPrincipalsNeverSeeEachOthersEntries) {

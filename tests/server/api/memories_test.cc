@@ -185,6 +185,33 @@ TEST_F(MemoriesTest, HttpHasTheSameMethods) {
   EXPECT_EQ(HttpGet(address, "/v1/memories/none").code, 404);
 }
 
+TEST_F(MemoriesTest, DeepLNamesOneAndItsThreshold) {
+  Start();
+  const std::string id = Store(kText, TextOf(Request({})));
+  Learn(id, "The cat sleeps.", "STORED");
+  const auto ask = [&](const std::string& text, const std::string& memory) {
+    return HttpPost(server_->server().http_address(), "/v2/translate",
+                    R"({"source_lang": "EN", "target_lang": "DE", "text": [")" + text + R"("], )" +
+                        memory + "}",
+                    "Content-Type: application/json\r\n");
+  };
+  const std::string named = R"("translation_memory_id": ")" + id + "\"";
+  EXPECT_THAT(ask("The cat sleeps.", named).body, HasSubstr("\"STORED\""));
+  server_->AwaitSample("dragoman_memory_matches_total{kind=\"exact\"}", 1);
+  // Five of six words are the same: 83 %.
+  const auto similar = [&](const std::string& threshold) {
+    return ask("The old house is big.", named + R"(, "translation_memory_threshold": )" + threshold)
+        .code;
+  };
+  EXPECT_EQ(similar("84"), 200);
+  server_->AwaitSample("dragoman_memory_matches_total{kind=\"repaired\"}", 0);
+  EXPECT_EQ(similar("83"), 200);
+  EXPECT_EQ(similar("0"), 200);  // the least here is 50
+  server_->AwaitSample("dragoman_memory_matches_total{kind=\"repaired\"}", 2);
+  EXPECT_EQ(similar("101"), 400);
+  EXPECT_EQ(ask("The cat sleeps.", R"("translation_memory_id": "none")").code, 404);
+}
+
 TEST_F(MemoriesTest, WithoutADirectoryThereAreNone) {
   options_.memories.clear();
   Start();

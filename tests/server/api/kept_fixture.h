@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tests/server/ram_directory.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {
@@ -25,14 +26,10 @@ class KeptTest : public testing::Test {
   using Stub = typename Service::Stub;
 
   KeptTest() {
-    std::string name = testing::TempDir() + "/kept-XXXXXX";
-    root_ = mkdtemp(name.data());
     options_ = TestOptions();
     options_.*kDirectory = root_ + "/things";
     options_.pool.cache_bytes = size_t{1} << 20;
   }
-  ~KeptTest() override { std::filesystem::remove_all(root_); }
-
   void Start() {
     server_ = std::make_unique<TestServer>(options_);
     stub_ = Service::NewStub(server_->channel());
@@ -73,7 +70,8 @@ class KeptTest : public testing::Test {
     return translation.hypotheses().empty() ? "" : translation.hypotheses(0).text();
   }
 
-  std::string root_;
+  const RamDirectory ram_;
+  const std::string root_ = ram_.path();
   ServerOptions options_;
   std::unique_ptr<TestServer> server_;
   std::unique_ptr<Stub> stub_;

@@ -4,15 +4,11 @@
 // known, tab, the sentence before, tab, the sentence after.  Lines that begin with # are comments,
 // and a backslash at the beginning says that it is none.  `export` writes either.
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "client/commands.h"
-#include "client/json.h"
+#include "client/kept_command.h"
 #include "client/text_table.h"
 #include "documents/tmx.h"
 #include "engine/base/status.h"
@@ -24,10 +20,9 @@ namespace {
 constexpr size_t kMessageBytes = 256 << 10;
 constexpr int kMessageSegments = 1000;
 
-struct MemoryFlags {
-  ServerFlags server;
-  bool json = false, shared = false, tmx = false;
-  std::string id, file, name, source, target, learned_source, learned_target;
+struct MemoryFlags : KeptFlags {
+  bool tmx = false;
+  std::string learned_source, learned_target;
 };
 
 using MemorySegments = std::vector<v1::MemorySegment>;
@@ -65,20 +60,6 @@ absl::StatusOr<MemorySegments> ReadSegments(MemoryFlags* flags) {
   return segments;
 }
 
-void PrintMemories(const std::vector<v1::TranslationMemory>& memories, bool json,
-                   std::ostream* out) {
-  std::vector<TextRow> rows = {{"ID", "NAME", "LANGUAGES", "SEGMENTS", "VERSION", "SHARED"}};
-  const auto tag = [](const std::string& language) { return language.empty() ? "*" : language; };
-  for (const v1::TranslationMemory& memory : memories) {
-    if (json) *out << ToLine(ToJson(memory)) << "\n";
-    rows.push_back({memory.id(), memory.name(),
-                    tag(memory.source_language()) + "-" + tag(memory.target_language()),
-                    std::to_string(memory.segment_count()), std::to_string(memory.version()),
-                    memory.shared() ? "yes" : "no"});
-  }
-  if (!json) PrintTable(rows, out);
-}
-
 // Into a new memory, or one that there is.
 absl::Status Import(MemoryFlags flags, TranslationClient* client, std::ostream* out) {
   ASSIGN_OR_RETURN(const MemorySegments segments, ReadSegments(&flags));
@@ -103,7 +84,7 @@ absl::Status Import(MemoryFlags flags, TranslationClient* client, std::ostream* 
     }
     ASSIGN_OR_RETURN(memory, client->LearnSegments(request));
   }
-  PrintMemories({memory}, flags.json, out);
+  PrintKept(std::vector{memory}, flags.json, out);
   return absl::OkStatus();
 }
 
@@ -127,8 +108,7 @@ absl::Status Export(MemoryFlags flags, TranslationClient* client, std::ostream* 
     return absl::OkStatus();
   }
   for (const TmxSegment& segment : memory.segments) {
-    const bool is_escaped = segment.source[0] == '#' || segment.source[0] == '\\';
-    *out << (is_escaped ? "\\" : "") << segment.source << "\t" << segment.target;
+    *out << EscapedSource(segment.source) << "\t" << segment.target;
     if (!segment.previous.empty() || !segment.next.empty()) {
       *out << "\t" << segment.previous << "\t" << segment.next;
     }
@@ -142,13 +122,13 @@ absl::Status Learn(MemoryFlags flags, TranslationClient* client, std::ostream* o
   request.set_id(flags.id);
   *request.add_segments() = SegmentOf(flags.learned_source, flags.learned_target);
   ASSIGN_OR_RETURN(const v1::TranslationMemory memory, client->LearnSegments(request));
-  PrintMemories({memory}, flags.json, out);
+  PrintKept(std::vector{memory}, flags.json, out);
   return absl::OkStatus();
 }
 
 absl::Status ListAll(MemoryFlags flags, TranslationClient* client, std::ostream* out) {
   ASSIGN_OR_RETURN(const v1::ListMemoriesResponse list, client->ListMemories());
-  PrintMemories({list.memories().begin(), list.memories().end()}, flags.json, out);
+  PrintKept(std::vector(list.memories().begin(), list.memories().end()), flags.json, out);
   return absl::OkStatus();
 }
 
@@ -156,33 +136,15 @@ absl::Status Remove(MemoryFlags flags, TranslationClient* client, std::ostream*)
   return client->DeleteMemory(flags.id);
 }
 
-using MemoryAction = absl::Status (*)(MemoryFlags flags, TranslationClient* client,
-                                      std::ostream* out);
-
-ExitCode RunMemory(const MemoryFlags& flags, MemoryAction act, const Console& console) {
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
-  const absl::Status status = act(flags, client->get(), &console.out);
-  return status.ok() ? kExitOk : ReportError(console, status);
-}
-
 }  // namespace
 
 void AddMemoryCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  CLI::App* const all = app->add_subcommand(
-      "tm", "Imports, exports, teaches, lists and deletes translation memories.");
-  all->require_subcommand(1);
-  const auto add = [&](const char* name, const char* help, MemoryAction act) {
-    auto flags = std::make_shared<MemoryFlags>();
-    CLI::App* const command = all->add_subcommand(name, help);
-    flags->server.AddTo(command);
-    AddOutputFlag(command, &flags->json);
-    command->callback(
-        [flags, act, &console, exit_code] { *exit_code = RunMemory(*flags, act, console); });
-    return std::pair(command, flags);
-  };
+  const KeptCommands<MemoryFlags> all = {
+      app->add_subcommand("tm",
+                          "Imports, exports, teaches, lists and deletes translation memories."),
+      console, exit_code};
   const auto [get, imported] =
-      add("import", "Stores the segments of a file: TMX, or source, tab, target.", Import);
+      all.Add("import", "Stores the segments of a file: TMX, or source, tab, target.", Import);
   get->add_option("FILE", imported->file, "NAME.tmx, or a table with tabs")->required();
   get->add_option("--name", imported->name, "its name; that of the file if not given");
   get->add_option("-s,--source-language", imported->source,
@@ -191,16 +153,15 @@ void AddMemoryCommand(CLI::App* app, const Console& console, ExitCode* exit_code
                   "the target language; that of the file, or any, if not given");
   get->add_flag("--shared", imported->shared, "others may use and read it");
   get->add_option("--into", imported->id, "the id of a memory that learns them");
-  const auto [out, exported] = add("export", "Writes the segments of a memory.", Export);
-  out->add_option("ID", exported->id, "the memory")->required();
+  const auto [out, exported] =
+      all.Add("export", "Writes the segments of a memory.", Export, "the memory");
   out->add_flag("--tmx", exported->tmx, "as TMX instead of a table");
-  const auto [learn, learned] = add("learn", "Adds a segment, or corrects it.", Learn);
-  learn->add_option("ID", learned->id, "the memory")->required();
+  const auto [learn, learned] =
+      all.Add("learn", "Adds a segment, or corrects it.", Learn, "the memory");
   learn->add_option("SOURCE", learned->learned_source, "a sentence")->required();
   learn->add_option("TARGET", learned->learned_target, "its translation")->required();
-  add("list", "Lists the memories that you see.", ListAll);
-  const auto [remove, removed] = add("delete", "Deletes a memory.", Remove);
-  remove->add_option("ID", removed->id, "the memory")->required();
+  all.Add("list", "Lists the memories that you see.", ListAll);
+  all.Add("delete", "Deletes a memory.", Remove, "the memory");
 }
 
 }  // namespace dragoman

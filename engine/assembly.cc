@@ -11,6 +11,7 @@
 #include "engine/text/chrf.h"
 #include "engine/text/literal_check.h"
 #include "engine/text/placement.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
@@ -56,9 +57,44 @@ struct DecodedSentence {
   std::vector<float> attention;
 };
 
+bool IsWithinCharacter(std::string_view text, size_t byte) {
+  return byte < text.size() && (static_cast<unsigned char>(text[byte]) & 0xC0) == 0x80;
+}
+
+// Makes the tokens of a text those of another one, which should be the same: what lies before or
+// after all differences stays there.
+void MoveSpans(std::string_view from, std::string_view to, std::vector<TextSpan>* spans) {
+  size_t before = 0, after = 0;
+  const size_t shorter = std::min(from.size(), to.size());
+  while (before < shorter && from[before] == to[before]) ++before;
+  while (after < shorter - before && from[from.size() - 1 - after] == to[to.size() - 1 - after]) {
+    ++after;
+  }
+  while (before > 0 && IsWithinCharacter(to, before)) --before;
+  while (after > 0 && IsWithinCharacter(to, to.size() - after)) --after;
+  const auto move = [&](size_t byte) {
+    if (byte <= before) return byte;
+    return byte + after >= from.size() ? byte + to.size() - from.size() : to.size() - after;
+  };
+  for (TextSpan& span : *spans) span = {move(span.begin), move(span.end)};
+}
+
+// What a memory answers, and where its words come from if the model has read it.
+DecodedSentence DecodeStored(const Tokenizer& tokenizer, const PlannedSentence& sentence,
+                             const Hypothesis* read) {
+  DecodedSentence stored = {*sentence.stored(), {}, {}};
+  if (read == nullptr) return stored;
+  const Tokenizer::DecodedText decoded = tokenizer.DecodeWithSpans(read->tokens, {});
+  stored.spans = decoded.spans;
+  MoveSpans(decoded.text, stored.text, &stored.spans);
+  stored.attention = AttentionOf(*read, sentence);
+  return stored;
+}
+
 DecodedSentence Decode(const Tokenizer& tokenizer, const PlannedText& text,
                        const PlannedSentence& sentence, const Hypothesis& hypothesis,
                        const AlignmentPlan& plan) {
+  if (sentence.stored() != nullptr) return DecodeStored(tokenizer, sentence, &hypothesis);
   const absl::Span<const int32_t> tokens =
       absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden);
   if (sentence.source.empty()) return {tokenizer.Decode(tokens), {}, {}};
@@ -101,6 +137,10 @@ Placement PlacementIn(const PlannedText& text, size_t number, const DecodedSente
       .attention = decoded.attention};
   for (TextSpan& span : aligned.source_tokens) {
     span = {span.begin - planned.span.begin, span.end - planned.span.begin};
+  }
+  if (planned.source.empty()) {  // nothing was read
+    aligned.source_tokens = SpansOfCharacters(aligned.source);
+    aligned.target_tokens = SpansOfCharacters(aligned.target);
   }
   return PlaceMarks(aligned, sentence.marks);
 }
@@ -239,11 +279,13 @@ absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
   return results[sentence.job].hypotheses;
 }
 
-// Appends the terms of a sentence that its best hypothesis does not have.
+// Counts the terms of a sentence, and appends those that its best hypothesis does not have.
 void AppendUnmet(const Tokenizer& tokenizer, const PlannedText& text,
                  const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                 std::vector<UnmetTerm>* unmet) {
+                 Translation* translation) {
   if (sentence.terms.empty()) return;
+  translation->terms += static_cast<int>(sentence.terms.size());
+  std::vector<UnmetTerm>* const unmet = &translation->unmet;
   const size_t before = unmet->size();
   for (FoundTerm& term : UnmetTerms(tokenizer.Decode(hypothesis.tokens), sentence.terms)) {
     const bool marked = text.marked != nullptr;
@@ -325,7 +367,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
             PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
         qualities[s] = JudgeSentence(text, sentence, hypothesis, decoded, faults);
         if (qualities[s].has_value()) AppendQuality(*qualities[s], begin, &whole.quality);
-        if (h == 0) AppendUnmet(tokenizer, text, sentence, hypothesis, &translation.unmet);
+        if (h == 0) AppendUnmet(tokenizer, text, sentence, hypothesis, &translation);
         AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
                       &whole.heads, &whole.steps);
         AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,
@@ -333,7 +375,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         Append(tokenizer, hypothesis, sentence.hidden, &whole);
         tokens += hypothesis.tokens.size() + 1;
       } else if (sentence.stored() != nullptr) {
-        const DecodedSentence stored = {*sentence.stored(), {}, {}};
+        const DecodedSentence stored = DecodeStored(tokenizer, sentence, nullptr);
         PlaceAndCheck(text, s, stored, begin, renderer, &whole.literal_faults);
         whole.text += stored.text;
       }
@@ -375,10 +417,12 @@ std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
 }
 
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                    const Hypothesis& hypothesis, const AlignmentPlan& alignment,
+                    const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer) {
-  DecodedSentence decoded =
-      Decode(tokenizer, text, text.sentences[sentence], hypothesis, alignment);
+  const PlannedSentence& planned = text.sentences[sentence];
+  DecodedSentence decoded = hypothesis == nullptr
+                                ? DecodeStored(tokenizer, planned, nullptr)
+                                : Decode(tokenizer, text, planned, *hypothesis, alignment);
   Placement placement = PlacementIn(text, sentence, decoded);
   renderer->Set(sentence, std::move(decoded.text), std::move(placement));
 }

@@ -32,9 +32,9 @@ std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
                    const AlignmentPlan& alignment);
 
 // Tells a renderer the translation of sentence number `sentence` of a text with markup, with the
-// places of its marks.
+// places of its marks; without a hypothesis, what a memory answers.
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                    const Hypothesis& hypothesis, const AlignmentPlan& alignment,
+                    const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
 
 // The longest time of each stage, and the sum of all steps, over all jobs.

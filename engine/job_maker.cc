@@ -88,18 +88,23 @@ bool JobMaker::places_terms() const {
   return !lists_.empty() && SearchesForPhrases() && model().network().attends();
 }
 
-absl::StatusOr<JobPtr> JobMaker::Make(std::vector<int32_t> source, absl::Span<const TextSpan> spans,
-                                      size_t text, std::string_view sentence) {
+JobPtr JobMaker::NewJob(std::vector<int32_t> source) const {
   auto job = std::make_unique<Job>();
   job->model = context_.model;
   job->request = state_;
   job->rules = rules_;
   job->source = std::move(source);
+  job->random_key = MixKey(search_.sampling_seed, job->source);
+  return job;
+}
+
+absl::StatusOr<JobPtr> JobMaker::Make(std::vector<int32_t> source, absl::Span<const TextSpan> spans,
+                                      size_t text, std::string_view sentence) {
+  JobPtr job = NewJob(std::move(source));
   spans_.clear();
   if (job->source.size() <= AttentionTree::kMaxSourceTokens) {
     spans_.assign(spans.begin(), spans.end());
   }
-  job->random_key = MixKey(search_.sampling_seed, job->source);
   RETURN_IF_ERROR(request_.targets.empty() ? SetUpSearch(text, sentence, job.get())
                                            : SetUpScore(text, job.get()));
   return job;
@@ -109,21 +114,34 @@ JobPtr JobMaker::MakeRepair(const Job& plain, const MemoryMatch& match, std::str
                             absl::Span<const TextSpan> tokens) const {
   if (!IsRepairable(plain)) return nullptr;
   return dragoman::MakeRepair(plain, Beginning(match.segment.target),
-                              ChangedTokens(match.segment.source, sentence, tokens));
+                              ChangedTokens(match.segment.source, sentence, tokens),
+                              request_.repair.most_loss);
+}
+
+JobPtr JobMaker::MakeReading(std::vector<int32_t> source, const std::string& target) const {
+  if (!model().network().attends() || source.size() > AttentionTree::kMaxSourceTokens) {
+    return nullptr;
+  }
+  JobPtr job = NewJob(std::move(source));
+  job->attention = true;
+  return SetUpForced(target, job.get()) ? std::move(job) : nullptr;
+}
+
+// The model reads this target; false if it is too long.
+bool JobMaker::SetUpForced(const std::string& target, Job* job) const {
+  job->score_prefix = true;
+  job->options.start_id = search_.start_id;
+  job->prefix = Beginning(target);
+  job->options.max_length = static_cast<int>(job->prefix.size()) + 1;
+  return job->options.max_length <= model().spec().max_positions;
 }
 
 // The target is given, and the model says how likely it is.
 absl::Status JobMaker::SetUpScore(size_t text, Job* job) const {
-  job->score_prefix = true;
-  job->options.start_id = search_.start_id;
-  job->prefix = Beginning(request_.targets[text]);
-  job->options.max_length = static_cast<int>(job->prefix.size()) + 1;
-  if (job->options.max_length > model().spec().max_positions) {
-    return InvalidField(absl::StrCat("targets[", text, "]"),
-                        absl::StrCat("has ", job->options.max_length, " tokens, the most is ",
-                                     model().spec().max_positions));
-  }
-  return absl::OkStatus();
+  if (SetUpForced(request_.targets[text], job)) return absl::OkStatus();
+  return InvalidField(absl::StrCat("targets[", text, "]"),
+                      absl::StrCat("has ", job->options.max_length, " tokens, the most is ",
+                                   model().spec().max_positions));
 }
 
 absl::Status JobMaker::SetUpSearch(size_t text, std::string_view sentence, Job* job) {

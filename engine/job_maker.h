@@ -57,6 +57,10 @@ class JobMaker {
   absl::StatusOr<JobPtr> Make(std::vector<int32_t> source, absl::Span<const TextSpan> spans,
                               size_t text, std::string_view sentence);
 
+  // The job that reads a translation of a sentence, which the model reads as `source`, for its
+  // attention; null if it is too long.
+  JobPtr MakeReading(std::vector<int32_t> source, const std::string& target) const;
+
   // A copy of a job for a sentence, which is made of these tokens with these bytes, that repairs
   // what a memory has for it (repair.h); null if it must be translated plainly.
   JobPtr MakeRepair(const Job& plain, const MemoryMatch& match, std::string_view sentence,
@@ -70,6 +74,8 @@ class JobMaker {
   absl::Status PrepareGlossary(const LanguagePair& languages);
   bool SearchesForPhrases() const;
   void KeepPhrasesWhole();
+  JobPtr NewJob(std::vector<int32_t> source) const;
+  bool SetUpForced(const std::string& target, Job* job) const;
   absl::Status SetUpScore(size_t text, Job* job) const;
   absl::Status SetUpSearch(size_t text, std::string_view sentence, Job* job);
   absl::Status AddPrefix(size_t text, Job* job) const;

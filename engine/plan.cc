@@ -116,8 +116,10 @@ class Planner {
   PreviousVersion PreviousOf(size_t text);
   absl::Status CheckMemories() const;
   bool LooksUp() const;
-  void LookUp(absl::Span<const TextSpan> sentences, size_t number, const std::string& text);
+  std::vector<TextSpan> KeptIn(size_t text) const;
+  void LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number);
   bool IsAnswered() const;
+  void KeepTags(const MarkedText& text, MarkedSentence* sentence);
   absl::Status AddSentences(size_t text);
   absl::StatusOr<std::optional<MarkedText>> ReadMarks(size_t text);
   absl::Status AddPlainSentence(size_t text, PlannedSentence sentence);
@@ -128,6 +130,9 @@ class Planner {
                                                     const std::string& content,
                                                     const MarkedSentence* marked,
                                                     const TextMap* map);
+  bool AddStored(size_t t, const EncodedText& encoded, bool marked, const TextMap* map,
+                 PlannedSentence* sentence);
+  void AddJob(JobPtr job, JobPtr plain, PlannedSentence* sentence);
   int Longest() const;
   std::vector<TextSpan> Divide(size_t text, TextSpan sentence, const std::string& content,
                                const MarkedSentence* marked, const TextMap* map) const;
@@ -166,6 +171,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = jobs_.search().mbr_candidates > 0;
   plan_.num_hypotheses = jobs_.search().num_hypotheses;
+  plan_.doubtful_loss = request_.repair.doubtful_loss;
   plan_.min_quality = request_.min_quality;
   plan_.refuse_low_quality = request_.refuse_low_quality;
   return std::move(plan_);
@@ -252,27 +258,59 @@ bool Planner::LooksUp() const {
   return !request_.memories.empty() && request_.targets.empty() && request_.target_prefixes.empty();
 }
 
-// Looks up sentence number `number` of these, which are bytes of the text.
-void Planner::LookUp(absl::Span<const TextSpan> sentences, size_t number, const std::string& text) {
+// The sentences of text number `t` that were answered before.
+std::vector<TextSpan> Planner::KeptIn(size_t t) const {
+  std::vector<TextSpan> spans;
+  if (request_.kept.empty()) return spans;
+  for (const KeptSentence& kept : request_.kept[t]) spans.push_back(kept.span);
+  return spans;
+}
+
+// Looks up sentence number `number` of these, which are bytes of text number `t`.
+void Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number) {
   match_.reset();
+  if (!request_.kept.empty()) {
+    for (const KeptSentence& kept : request_.kept[t]) {
+      if (kept.span == sentences[number]) match_ = kept.match;
+    }
+    return;
+  }
   if (!LooksUp()) return;
   const auto sentence = [&](size_t i) {
     if (i >= sentences.size()) return std::string_view();
-    return std::string_view(text).substr(sentences[i].begin, sentences[i].size());
+    return std::string_view(plan_.texts[t].content).substr(sentences[i].begin, sentences[i].size());
   };
   const SegmentQuery query(sentence(number), sentence(number - 1), sentence(number + 1));
-  match_ = FindInMemories(request_.memories, languages_, query, request_.memory_threshold);
-  if (match_.has_value() && match_->answers() && !IsAnswered()) {
-    match_->kind = MemoryMatch::kTranslated;
-  }
+  const bool is_step = !request_.memory_target.empty();
+  match_ = FindInMemories(request_.memories,
+                          {languages_.source, is_step ? request_.memory_target : languages_.target},
+                          query, is_step ? 100 : request_.memory_threshold);
+  if (!match_.has_value() || !match_->answers() || IsAnswered()) return;
+  match_->kind = MemoryMatch::kTranslated;
+  if (is_step) match_.reset();
 }
 
 // Whether a stored target answers the request, which may ask for what only the model knows.
 bool Planner::IsAnswered() const {
   const SearchOptions& search = jobs_.search();
   return !search.sampling && !search.return_alternatives && search.num_hypotheses == 1 &&
-         !plan_.alignment.options.wanted && plan_.alignment.heads.empty() &&
-         request_.insight.candidates == 0;
+         plan_.alignment.heads.empty() && request_.insight.candidates == 0;
+}
+
+// Decides what becomes of a sentence with marks that a memory has: its literals are a part of the
+// stored target, and its tags find their places there.
+void Planner::KeepTags(const MarkedText& text, MarkedSentence* sentence) {
+  if (!match_.has_value()) return;
+  if (match_->answers()) {
+    MarkedSentence plain = *sentence;
+    ForgetLiterals(text, &plain);
+    const auto is_opaque = [](const SentenceMark& mark) { return mark.kind == MarkKind::kOpaque; };
+    if (std::none_of(plain.marks.begin(), plain.marks.end(), is_opaque)) {
+      *sentence = std::move(plain);
+      return;
+    }
+  }
+  if (request_.markup != Markup::kNone && !sentence->marks.empty()) match_.reset();
 }
 
 // Adds the sentences of text number `t`, and a job for each that has something to translate.
@@ -283,11 +321,12 @@ absl::Status Planner::AddSentences(size_t t) {
   jobs_.SetStandIns({});
   PlannedText& text = plan_.texts[t];
   text.content = std::move(request_.texts[t]);
-  const std::vector<TextSpan> spans = SplitsTexts()
-                                          ? SplitSentences(text.content)
+  const std::vector<TextSpan> kept = KeptIn(t);
+  const std::vector<TextSpan> spans = SplitsTexts() || !kept.empty()
+                                          ? SplitAround(text.content, kept)
                                           : std::vector<TextSpan>{{0, text.content.size()}};
   for (size_t i = 0; i < spans.size(); ++i) {
-    LookUp(spans, i, text.content);
+    LookUp(t, spans, i);
     RETURN_IF_ERROR(AddPlainSentence(t, {.span = spans[i]}));
   }
   return absl::OkStatus();
@@ -339,15 +378,13 @@ absl::Status Planner::AddMarkedSentences(size_t t, MarkedText marked) {
   content->text = std::move(marked);
   content->direction = direction_;
   text.content = content->text.text;
-  std::vector<MarkedSentence> sentences = FindSentences(content->text, SplitsTexts());
+  std::vector<MarkedSentence> sentences = FindSentences(content->text, SplitsTexts(), KeptIn(t));
   std::vector<TextSpan> spans;
   for (const MarkedSentence& sentence : sentences) spans.push_back(sentence.text);
   for (size_t i = 0; i < sentences.size(); ++i) {
     MarkedSentence& sentence = sentences[i];
-    LookUp(spans, i, text.content);
-    // Where tags go in a stored target is not known; literals are a part of it.
-    if (request_.markup != Markup::kNone && !sentence.marks.empty()) match_.reset();
-    if (match_.has_value() && match_->answers()) sentence.marks.clear();
+    LookUp(t, spans, i);
+    KeepTags(content->text, &sentence);
     RETURN_IF_ERROR(AddMarkedSentence(t, std::move(sentence), /*is_part=*/false, content.get()));
   }
   text.marked = std::move(content);
@@ -386,14 +423,17 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   const bool with_spans = has_marks || request_.judge || plan_.alignment.wants_attention();
   EncodedText encoded = model().tokenizer().Encode(
       content, frame_, with_spans || match_.has_value() || jobs_.places_terms());
+  if (match_.has_value() && match_->answers()) {
+    planned.match = match_;
+    if (AddStored(t, encoded, has_marks, map, &planned)) return std::vector<TextSpan>();
+    match_->kind = MemoryMatch::kTranslated;
+  }
   if (static_cast<int>(encoded.ids.size()) > Longest()) {
     std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
     if (!parts.empty()) return parts;
   }
   PlannedSentence& sentence = plan_.texts[t].sentences.emplace_back(std::move(planned));
   sentence.match = match_;
-  if (sentence.match.has_value()) sentence.match->span = sentence.span;
-  if (sentence.stored() != nullptr) return std::vector<TextSpan>();
   if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<TextSpan>();
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
   if (with_spans) sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
@@ -410,14 +450,39 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   job->margins = request_.judge;
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
-  sentence.job = static_cast<int>(plan_.jobs.size());
   JobPtr repair;
   if (match_.has_value() && !plan_.texts[t].truncated) {
     repair = jobs_.MakeRepair(*job, *match_, content, encoded.spans);
   }
-  plan_.plain.push_back(repair == nullptr ? nullptr : std::move(job));
-  plan_.jobs.push_back(repair == nullptr ? std::move(job) : std::move(repair));
+  if (repair != nullptr) std::swap(job, repair);
+  AddJob(std::move(job), std::move(repair), &sentence);
   return std::vector<TextSpan>();
+}
+
+// Adds a job, and the one that may be needed besides.
+void Planner::AddJob(JobPtr job, JobPtr plain, PlannedSentence* sentence) {
+  sentence->job = static_cast<int>(plan_.jobs.size());
+  plan_.jobs.push_back(std::move(job));
+  plan_.plain.push_back(std::move(plain));
+}
+
+// Adds a sentence that a memory answers.  Where tags go in the stored target, and what its words
+// come from, is known once the model has read it; without that, tags are placed by the positions of
+// words.  False if alignments are wanted and cannot be had.
+bool Planner::AddStored(size_t t, const EncodedText& encoded, bool marked, const TextMap* map,
+                        PlannedSentence* sentence) {
+  const bool aligned = plan_.alignment.options.wanted;
+  const bool fits = static_cast<int>(encoded.ids.size()) <= max_tokens_ && encoded.text_tokens > 0;
+  JobPtr job;
+  if ((aligned || marked) && fits) job = jobs_.MakeReading(encoded.ids, *sentence->stored());
+  if (aligned && job == nullptr) return false;
+  if (job != nullptr) {
+    plan_.texts[t].source_tokens += static_cast<int>(encoded.ids.size());
+    sentence->source = AlignedTokens(encoded, sentence->span.begin, map);
+    AddJob(std::move(job), nullptr, sentence);
+  }
+  plan_.texts[t].sentences.push_back(std::move(*sentence));
+  return true;
 }
 
 // The most tokens of a sentence that is not divided.

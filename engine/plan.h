@@ -71,7 +71,8 @@ struct PlannedSentence {
   std::vector<AlignedToken> source;
   // The glossaries' terms in it, with their bytes of the text.
   std::vector<FoundTerm> terms;
-  // What a memory has for it.  If that answers, there is no job.
+  // What a memory has for it.  If that answers, there is no job, or one that reads the stored
+  // target so that it is known where its words come from.
   std::optional<MemoryMatch> match;
 
   // What a memory answers; null: it does not.
@@ -106,6 +107,7 @@ struct TranslationPlan {
   // For each job that repairs what a memory has (repair.h): the one that translates without it,
   // which is only needed if the repair is doubtful.  Null for others.
   std::vector<JobPtr> plain;
+  float doubtful_loss = 0.0f;
   bool by_consensus = false;  // hypotheses are chosen by how much they agree
   int num_hypotheses = 1;     // to be returned
   AlignmentPlan alignment;

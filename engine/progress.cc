@@ -139,10 +139,9 @@ bool ProgressTeller::RenderUntil(const PlannedText& text, size_t end) {
     const size_t number = in_raw_order_[known_];
     if (text.marked->sentences[number].raw.begin >= end) break;
     const PlannedSentence& sentence = text.sentences[number];
-    if (sentence.stored() != nullptr) renderer_->Set(number, *sentence.stored(), {});
-    if (sentence.job < 0) continue;
-    if (!jobs_[sentence.job].done) return false;
-    RenderSentence(tokenizer_, text, number, *BestOf(sentence), plan_.alignment, &*renderer_);
+    if (sentence.job < 0 && sentence.stored() == nullptr) continue;
+    if (sentence.job >= 0 && !jobs_[sentence.job].done) return false;
+    RenderSentence(tokenizer_, text, number, BestOf(sentence), plan_.alignment, &*renderer_);
   }
   renderer_->Advance(end);
   return true;
@@ -157,6 +156,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
     best = BestOf(sentence);
     words = TextOf(tokenizer_, text, sentence, *best, plan_.alignment);
   } else if (sentence.job >= 0) {
+    if (sentence.stored() != nullptr) return false;
     const absl::Span<const int32_t> stable = Written(jobs_[sentence.job].stable);
     if (stable.size() <= std::max(looked_at_, sentence.hidden)) return false;
     looked_at_ = stable.size();

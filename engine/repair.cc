@@ -9,10 +9,6 @@
 namespace dragoman {
 namespace {
 
-// In nats.  They were chosen with tests/bench/repair.py.
-constexpr float kMostLoss = 4.0f;   // of a token that is kept
-constexpr float kDoubtfulLoss = 0.5f;  // of a translation, for each of its tokens
-
 // Which words of b are not matched with equal ones of a, by the longest common subsequence.
 std::vector<bool> Unmatched(absl::Span<const std::string_view> a,
                             absl::Span<const std::string_view> b) {
@@ -66,7 +62,8 @@ bool IsRepairable(const Job& plain) {
          plain.source.size() <= AttentionTree::kMaxSourceTokens;
 }
 
-JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed) {
+JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed,
+                  float most_loss) {
   auto job = std::make_unique<Job>(plain);
   job->options.beam_size = 1;
   job->options.shrinking_beam = false;
@@ -74,7 +71,7 @@ JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<cha
   job->draft.resize(
       std::min(job->draft.size(), static_cast<size_t>(plain.model->spec().max_positions) - 1));
   job->draft.push_back(plain.rules->eos_id);
-  job->draft_loss = kMostLoss;
+  job->draft_loss = most_loss;
   job->changed = std::move(changed);
   job->attention = job->margins = true;
   if (!job->shortlist.empty()) {
@@ -86,10 +83,10 @@ JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<cha
   return job;
 }
 
-bool IsDoubtful(const Hypothesis& repair) {
+bool IsDoubtful(const Hypothesis& repair, float doubtful_loss) {
   float loss = 0.0f;
   for (const float margin : repair.token_margins) loss -= margin;
-  return loss > kDoubtfulLoss * static_cast<float>(repair.token_margins.size());
+  return loss > doubtful_loss * static_cast<float>(repair.token_margins.size());
 }
 
 }  // namespace dragoman

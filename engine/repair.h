@@ -41,10 +41,11 @@ std::vector<char> ChangedTokens(std::string_view stored, std::string_view senten
 bool IsRepairable(const Job& plain);
 
 // The same job as one that repairs this target.  REQUIRES: IsRepairable.
-JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed);
+JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed,
+                  float most_loss);
 
 // Whether the sentence should be translated plainly, too.
-bool IsDoubtful(const Hypothesis& repair);
+bool IsDoubtful(const Hypothesis& repair, float doubtful_loss);
 
 }  // namespace dragoman
 

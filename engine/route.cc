@@ -100,6 +100,8 @@ Translation Chain(const Way& way, size_t text, Translation second) {
               hypothesis.alignment, way.alignment);
   }
   ChainUnmet(way, text, first, &second);
+  second.terms = std::max(first.terms, second.terms);
+  second.matches = first.matches;
   second.source_tokens = first.source_tokens;
   second.truncated = second.truncated || first.truncated;
   second.divided = second.divided || first.divided;
@@ -181,6 +183,28 @@ std::map<size_t, std::vector<size_t>> TextsWith(const TermList& list,
     }
   }
   return found;
+}
+
+// Whether what memories have does not answer a request: it asks for more than one translation, or
+// where its words and tags come from, which is known of the models' own alone.
+bool AsksTheModel(const TranslateRequest& request) {
+  const DecodingOptions& options = request.options;
+  return options.num_hypotheses.value_or(1) > 1 || options.sampling.value_or(false) ||
+         options.return_alternatives.value_or(false) || !request.target_prefixes.empty() ||
+         request.insight.candidates > 0 || request.alignment.wanted ||
+         request.markup != Markup::kNone;
+}
+
+// The sentences of text number `text` that a memory has answered are in the last language already.
+void KeepAnswered(const Translation& first, size_t text, TranslateRequest* second) {
+  if (first.matches.empty()) return;
+  second->kept.resize(second->texts.size());
+  for (const SentencePair& sentence : first.sentences) {
+    for (const MemoryMatch& match : first.matches) {
+      if (!match.answers() || match.span != sentence.source) continue;
+      second->kept[text].push_back({sentence.target, match});
+    }
+  }
 }
 
 // Divides the request's own glossary between the steps; all of its entries are checked by the
@@ -274,11 +298,13 @@ void Route::TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestStat
                            OnProgress on_progress) const {
   request.previous_texts.clear();  // the text between them was not kept
   request.previous_translations.clear();
-  request.memories.clear();           // they are between the first language and the last
+  if (AsksTheModel(request)) request.memories.clear();
   TranslateRequest second = request;  // with the same options
   request.insight = {};
   second.source_language = pivot_;
   second.original_language = request.source_language;
+  second.memories.clear();
+  request.memory_target = request.target_language;
   request.target_language = pivot_;
   request.options.num_hypotheses = 1;
   // Options that concern the final translation apply to the second step only.
@@ -309,6 +335,7 @@ void Route::TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestStat
         way->first = std::move(first);
         for (size_t t = 0; t < way->first.translations.size(); ++t) {
           second.texts[t] = way->first.translations[t].hypotheses.front().text;
+          KeepAnswered(way->first.translations[t], t, &second);
         }
         const auto finish = [translators, way, done = std::move(done)](TranslateResponse last) {
           for (size_t t = 0; t < last.translations.size(); ++t) {

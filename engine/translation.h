@@ -38,6 +38,17 @@ enum class Splitting {
   kAuto,       // sentences, unless the model's own configuration, prefixes or targets say otherwise
 };
 
+// When a repair (repair.h) keeps a token, and when it is doubtful, in nats.
+struct RepairThresholds {
+  float most_loss = 4.0f;      // of a token that is kept
+  float doubtful_loss = 0.5f;  // of a translation, for each of its tokens
+};
+
+struct KeptSentence {
+  TextSpan span;  // bytes of the text
+  MemoryMatch match;
+};
+
 struct TranslateRequest {
   std::vector<std::string> texts;
   // BCP-47 tags, or the model's own codes; "": the model's own languages.
@@ -56,6 +67,13 @@ struct TranslateRequest {
   // Where sentences are looked up, in this order, and how much of one must be found, in percent.
   std::vector<MemoryPtr> memories;
   int memory_threshold = kDefaultMemoryThreshold;
+  // What the memories translate into, if this is only the first of two steps; then nothing counts
+  // but what answers.  "": the target language.
+  std::string memory_target;
+  RepairThresholds repair;
+  // For each text, or none: sentences of it that a memory has answered in the step before, in
+  // order; they stay as they are.
+  std::vector<std::vector<KeptSentence>> kept;
   bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
   InsightOptions insight;
@@ -117,6 +135,7 @@ struct UnmetTerm {
 struct Translation {
   std::vector<TranslatedHypothesis> hypotheses;  // best first; at least one
   std::vector<SentencePair> sentences;
+  int terms = 0;                     // of glossaries, that the text has
   std::vector<UnmetTerm> unmet;      // by the best hypothesis, in the order of the text
   std::vector<MemoryMatch> matches;  // that a memory has, in the order of the text
   int source_tokens = 0;             // eos included, after truncation

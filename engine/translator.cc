@@ -90,7 +90,7 @@ void RunningRequest::SetCallbacks(size_t job, Job* to) {
 bool RunningRequest::TryPlainly(size_t job, JobResult* result) {
   JobPtr plain = std::move(plain_[job]);
   result->repaired = true;
-  if (!IsDoubtful(result->hypotheses.front())) return false;
+  if (!IsDoubtful(result->hypotheses.front(), plan_.doubtful_loss)) return false;
   plain->on_done = [self = shared_from_this(), job, repair = *result](JobResult other) mutable {
     const bool is_better =
         other.status.ok() && repair.hypotheses.front().score >= other.hypotheses.front().score;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "engine/repair.h"
 #include "engine/route.h"
 #include "gmock/gmock.h"
@@ -112,8 +113,8 @@ class TranslatorMemoryTest : public TranslatorTest {
   std::string Plain(const std::string& text) {
     return Translate({.texts = {text}}).translations.at(0).hypotheses[0].text;
   }
-  static std::string TextOf(const TranslateResponse& response) {
-    return response.translations.at(0).hypotheses[0].text;
+  static std::string TextOf(const TranslateResponse& response, size_t text = 0) {
+    return response.translations.at(text).hypotheses[0].text;
   }
 };
 
@@ -189,11 +190,9 @@ TEST_F(TranslatorMemoryTest, WhatAMemoryCannotAnswerIsTranslated) {
   const std::string text = "The old house is small.";
   const std::vector<MemorySegment> segments = {{text, "STORED"}};
   TranslateRequest several = {.texts = {text}, .options = {.beam_size = 4, .num_hypotheses = 2}};
-  TranslateRequest aligned = {.texts = {text}};
-  aligned.alignment.wanted = true;
   TranslateRequest prefixed = {.texts = {text}, .target_prefixes = {"Das"}};
   TranslateRequest scored = {.texts = {text}, .targets = {"Das alte Haus ist klein."}};
-  for (TranslateRequest* request : {&several, &aligned, &prefixed, &scored}) {
+  for (TranslateRequest* request : {&several, &prefixed, &scored}) {
     TranslateRequest plain = *request;
     request->memories = Stored(segments);
     const TranslateResponse with = Translate(std::move(*request)),
@@ -207,15 +206,144 @@ TEST_F(TranslatorMemoryTest, WhatAMemoryCannotAnswerIsTranslated) {
   ExpectInvalid(wrong, "memory_threshold");
 }
 
-TEST_F(TranslatorMemoryTest, LiteralsArePartOfAStoredSentenceAndTagsAreNot) {
+// The model reads the stored target in one step.
+TEST_F(TranslatorMemoryTest, AStoredTargetIsAlignedIfThatIsWanted) {
+  const std::string text = "The old house is small.", target = Plain(text);
+  for (const std::string& stored : {target, target + " \U00010330"}) {
+    TranslateRequest request = {.texts = {text}};
+    request.alignment.wanted = true;
+    TranslateRequest plain = request;
+    request.memories = Stored({{text, stored}});
+    const TranslateResponse with = Translate(request), without = Translate(plain);
+    ASSERT_TRUE(with.status.ok()) << with.status;
+    const TranslatedHypothesis& best = with.translations[0].hypotheses[0];
+    EXPECT_EQ(best.text, stored);
+    EXPECT_EQ(with.translations[0].matches[0].kind, MemoryMatch::kExact);
+    EXPECT_EQ(with.times.steps, 1);
+    EXPECT_EQ(best.alignment.target.size(), best.tokens.size());
+    for (const AlignedToken& token : best.alignment.target) {
+      EXPECT_LE(token.span.begin, token.span.end);
+      EXPECT_LE(token.span.end, best.text.size());
+    }
+    if (stored != target) continue;
+    const Alignment& own = without.translations[0].hypotheses[0].alignment;
+    ASSERT_EQ(best.alignment.words.size(), own.words.size());
+    for (size_t i = 0; i < own.words.size(); ++i) {
+      EXPECT_EQ(best.alignment.words[i].source, own.words[i].source);
+      EXPECT_EQ(best.alignment.words[i].target, own.words[i].target);
+    }
+  }
+}
+
+TEST_F(TranslatorMemoryTest, LiteralsArePartOfAStoredSentence) {
   const std::string text = "See https://example.com/a for the old house.";
   EXPECT_EQ(TextOf(With(text, {{text, "Siehe https://example.com/a"}})),
             "Siehe https://example.com/a");
-  TranslateRequest request = {.texts = {"The old <b>house</b> is small."}, .markup = Markup::kHtml};
-  request.memories = Stored({{"The old house is small.", "STORED"}});
-  EXPECT_THAT(TextOf(Translate(request)), HasSubstr("<b>"));
+}
+
+TEST_F(TranslatorMemoryTest, TagsFindTheirPlacesInAStoredTarget) {
+  const std::string target = Plain("The old house is small.");
+  ASSERT_THAT(target, HasSubstr("Haus"));
+  const std::string text = "<p>The old <b>house</b> is small. The cat sleeps.</p>";
+  TranslateRequest request = {
+      .texts = {text}, .splitting = Splitting::kSentences, .markup = Markup::kHtml};
+  const std::string plain = TextOf(Translate(request));
+  ASSERT_THAT(plain, HasSubstr("<b>Haus</b>"));
+  request.memories = Stored({{"The old house is small.", target}});
+  const TranslateResponse response = Translate(request);
+  EXPECT_EQ(TextOf(response), plain);
+  ASSERT_THAT(response.translations[0].matches, SizeIs(1));
+  EXPECT_EQ(response.translations[0].matches[0].kind, MemoryMatch::kExact);
   request.texts = {"<p>The old house is small.</p>"};
-  EXPECT_EQ(TextOf(Translate(request)), "<p>STORED</p>");
+  EXPECT_EQ(TextOf(Translate(request)), "<p>" + target + "</p>");
+  // A target that the model would never say has the tags, too, and all of its own text.
+  request.memories = Stored({{"The old house is small.", "Klein; alt \U00010330 Haus!"}});
+  request.texts = {"<p>The old <b><i>house</i></b> is small.</p>"};
+  std::string tagged = TextOf(Translate(request));
+  for (const std::string tag : {"<p>", "<b>", "<i>", "</i>", "</b>", "</p>"}) {
+    const size_t at = tagged.find(tag);
+    ASSERT_NE(at, tagged.npos) << tag << " in " << tagged;
+    tagged.erase(at, tag.size());
+  }
+  EXPECT_EQ(tagged, "Klein; alt \U00010330 Haus!");
+  // What is not translated may be anywhere in a stored target: such a sentence is translated.
+  request.texts = {"<p>The old <code>house</code> is small.</p>"};
+  const TranslateResponse opaque = Translate(request);
+  EXPECT_THAT(TextOf(opaque), HasSubstr("<code>house</code>"));
+  EXPECT_THAT(opaque.translations[0].matches, IsEmpty());
+}
+
+TEST_F(TranslatorMemoryTest, TagsAndLiteralsAreReportedAsTheyAreAnswered) {
+  TranslateRequest request = {.texts = {"<p>The old <b>house</b> is {0} small.</p>"},
+                              .splitting = Splitting::kSentences,
+                              .markup = Markup::kHtml};
+  request.memories = Stored({{"The old house is {0} small.", "Das alte Haus ist {0} klein."}});
+  const std::string whole = TextOf(Translate(request));
+  EXPECT_THAT(whole, HasSubstr("{0}"));
+  std::string told;
+  absl::Notification done;
+  translator_.Translate(
+      request, std::make_shared<RequestState>(absl::InfiniteFuture()),
+      [&](TranslateResponse response) {
+        EXPECT_TRUE(response.status.ok()) << response.status;
+        done.Notify();
+      },
+      [&](TranslateProgress progress) { told += progress.stable_text; });
+  done.WaitForNotification();
+  EXPECT_EQ(told, whole);
+}
+
+// What is between the first language and the last; the language between is never seen.
+TEST_F(TranslatorMemoryTest, AnswersThroughAThirdLanguage) {
+  const auto load = [&](const char* directory) {
+    const auto model = Model::Load(directory, directory, ModelOptions());
+    EXPECT_TRUE(model.ok()) << model.status();
+    return std::make_shared<const Translator>(*model, &pool_, limits_);
+  };
+  const Route route(load("models/en-de-fr-es"), "en", load("tests/golden/models/en-de"));
+  const auto memory = std::make_shared<const TranslationMemory>(
+      TranslationMemory("maisons", {"fr", "de"})
+          .Learn({{"La vieille maison est petite.", "Ganz z.B. Anders. Und mehr"},
+                  {"Voir {0}.", "Siehe {0} hier."}},
+                 3));
+  TranslateRequest request = {
+      .texts = {"Le chat dort. La vieille maison est petite. Le chien dort.", "Voir {0}.",
+                "Le chat dort."},
+      .source_language = "fr",
+      .target_language = "de",
+      .splitting = Splitting::kSentences};
+  const TranslateResponse without = TranslateAndWait(route, request);
+  ASSERT_TRUE(without.status.ok()) << without.status;
+  request.memories = {memory};
+  const TranslateResponse with = TranslateAndWait(route, request);
+  ASSERT_TRUE(with.status.ok()) << with.status;
+  const Translation& translation = with.translations[0];
+  const auto part = [](const Translation& of, size_t sentence) {
+    const TextSpan span = of.sentences[sentence].target;
+    return of.hypotheses[0].text.substr(span.begin, span.size());
+  };
+  ASSERT_THAT(translation.sentences, SizeIs(3));
+  for (const size_t sentence : {0, 2}) {
+    EXPECT_EQ(part(translation, sentence), part(without.translations[0], sentence));
+  }
+  EXPECT_EQ(part(translation, 1), "Ganz z.B. Anders. Und mehr");
+  ASSERT_THAT(translation.matches, SizeIs(1));
+  EXPECT_EQ(translation.matches[0].kind, MemoryMatch::kExact);
+  EXPECT_EQ(translation.matches[0].version, 3);
+  EXPECT_EQ(translation.matches[0].span, (TextSpan{14, 43}));
+  EXPECT_EQ(TextOf(with, 1), "Siehe {0} hier.");
+  EXPECT_EQ(TextOf(with, 2), TextOf(without, 2));
+  // A memory into the language between is none of the request's.
+  request.memories = {std::make_shared<const TranslationMemory>(
+      TranslationMemory("en", {"fr", "en"}).Learn({{"Le chat dort.", "WRONG"}}, 1))};
+  EXPECT_EQ(TextOf(TranslateAndWait(route, request), 2), TextOf(without, 2));
+  // A sentence that is similar is translated, and so is all where only models know the answer.
+  request.memories = {memory};
+  request.texts = {"La vieille maison est grande."};
+  EXPECT_THAT(TranslateAndWait(route, request).translations[0].matches, IsEmpty());
+  request.texts = {"La vieille maison est petite."};
+  request.alignment.wanted = true;
+  EXPECT_THAT(TranslateAndWait(route, request).translations[0].matches, IsEmpty());
 }
 
 }  // namespace

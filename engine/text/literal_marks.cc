@@ -117,7 +117,8 @@ class Inserter {
                            .reading = literal.reading,
                            .text = literal.span,
                            .opening = raw,
-                           .parent = around_.empty() ? -1 : around_.back()});
+                           .parent = around_.empty() ? -1 : around_.back(),
+                           .is_literal = true});
   }
 
   MarkedText& text_;

@@ -16,7 +16,8 @@ constexpr size_t kLongestRead = 24;  // bytes of an opaque mark that a model rea
 
 // The sentences of a segment.  The bytes of opaque marks count as letters, or as a digit if there
 // is one alone, which the splitter would take for an initial.
-std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment, size_t* mark) {
+std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment,
+                                  const std::vector<TextSpan>& whole, size_t* mark) {
   std::string masked = text.text.substr(segment.text.begin, segment.text.size());
   for (; *mark < text.marks.size() && text.marks[*mark].opening.begin < segment.raw.end; ++*mark) {
     const Mark& opaque = text.marks[*mark];
@@ -25,7 +26,12 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
     const size_t size = std::min(opaque.text.end, segment.text.end) - opaque.text.begin;
     masked.replace(opaque.text.begin - segment.text.begin, size, size, size == 1 ? '0' : 'X');
   }
-  std::vector<TextSpan> spans = SplitSentences(masked);
+  std::vector<TextSpan> within;
+  for (const TextSpan span : whole) {
+    if (span.begin < segment.text.begin || span.end > segment.text.end) continue;
+    within.push_back({span.begin - segment.text.begin, span.end - segment.text.begin});
+  }
+  std::vector<TextSpan> spans = SplitAround(masked, within);
   for (TextSpan& span : spans) {
     span = {span.begin + segment.text.begin, span.end + segment.text.begin};
   }
@@ -153,16 +159,33 @@ void Append(const MarkedText& text, int segment, const std::vector<TextSpan>& sp
 
 }  // namespace
 
-std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split) {
+std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split,
+                                          const std::vector<TextSpan>& whole) {
   std::vector<MarkedSentence> sentences;
   size_t mark = 0;
   for (size_t s = 0; s < text.segments.size(); ++s) {
     const Segment& segment = text.segments[s];
-    const std::vector<TextSpan> spans =
-        split ? SentencesOf(text, segment, &mark) : std::vector<TextSpan>{segment.text};
+    const std::vector<TextSpan> spans = split || !whole.empty()
+                                            ? SentencesOf(text, segment, whole, &mark)
+                                            : std::vector<TextSpan>{segment.text};
     Append(text, static_cast<int>(s), spans, segment.raw, &sentences);
   }
   return sentences;
+}
+
+void ForgetLiterals(const MarkedText& text, MarkedSentence* sentence) {
+  std::vector<int> places(sentence->marks.size());  // of those that stay
+  size_t kept = 0;
+  for (size_t m = 0; m < sentence->marks.size(); ++m) {
+    if (text.marks[static_cast<size_t>(sentence->numbers[m])].is_literal) continue;
+    places[m] = static_cast<int>(kept);
+    SentenceMark mark = std::move(sentence->marks[m]);
+    if (mark.parent >= 0) mark.parent = places[static_cast<size_t>(mark.parent)];
+    sentence->marks[kept] = std::move(mark);
+    sentence->numbers[kept++] = sentence->numbers[m];
+  }
+  sentence->marks.resize(kept);
+  sentence->numbers.resize(kept);
 }
 
 std::vector<MarkedSentence> PartsOf(const MarkedText& text, const MarkedSentence& sentence,

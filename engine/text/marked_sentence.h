@@ -29,8 +29,13 @@ struct MarkedSentence {
 };
 
 // The sentences of the segments, or the segments if they are not to be split.  A sentence never
-// ends inside of an opaque mark.
-std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split);
+// ends inside of an opaque mark.  Those bytes of the text that are `whole`, in order, are a
+// sentence each.
+std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split,
+                                          const std::vector<TextSpan>& whole = {});
+
+// Makes literals, and nothing else, a part of the sentence's text.
+void ForgetLiterals(const MarkedText& text, MarkedSentence* sentence);
 
 // A sentence in parts, whose text these are: spans of it, in order and not in the middle of an
 // opaque mark.

@@ -97,6 +97,7 @@ struct Mark {
   TextSpan opening;  // bytes of raw: the start tag, or the whole of an empty or opaque element
   TextSpan closing;  // the end tag of a paired one
   int parent = -1;   // the innermost paired mark around it
+  bool is_literal = false;  // opaque, and not an element (literal_marks.h)
   // An empty mark that ends a word, such as <br>: its text is a space that raw does not have,
   // unless there is white space next to it.
   bool breaks_word = false;

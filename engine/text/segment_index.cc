@@ -4,8 +4,8 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
-#include "engine/base/utf8.h"
 #include "engine/text/normal_form.h"
 #include "engine/text/text_span.h"
 #include "engine/text/words.h"
@@ -21,43 +21,69 @@ size_t MostEdits(size_t words, int percent) {
   return words * static_cast<size_t>(100 - percent) / 100;
 }
 
-// Levenshtein's distance, if it is at most `most`: only the cells at most so far from the diagonal
-// are computed.
-std::optional<size_t> EditDistance(absl::Span<const uint32_t> a, absl::Span<const uint32_t> b,
-                                   size_t most, std::vector<size_t>* row) {
-  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return std::nullopt;
-  const size_t far = most + 1;
-  row->assign(b.size() + 1, far);
-  for (size_t j = 0; j <= std::min(b.size(), most); ++j) (*row)[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    const size_t first = i > most ? i - most : 1, last = std::min(b.size(), i + most);
-    size_t diagonal = (*row)[first - 1];
-    (*row)[first - 1] = first == 1 ? i : far;
-    size_t least = (*row)[first - 1];
-    for (size_t j = first; j <= last; ++j) {
-      const size_t above = j < i + most ? (*row)[j] : far;
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = (*row)[j];
-      (*row)[j] = std::min({replaced, above + 1, (*row)[j - 1] + 1});
-      least = std::min(least, (*row)[j]);
-    }
-    if (least > most) return std::nullopt;
-  }
-  if (row->back() > most) return std::nullopt;
-  return row->back();
+// The words that two sentences of these numbers of words have in common at least, if the percentage
+// is reached.
+size_t LeastCommon(size_t a, size_t b, int percent) {
+  const size_t longer = std::max(a, b);
+  return longer - MostEdits(longer, percent);
 }
+
+uint16_t Narrow(size_t number) {
+  return static_cast<uint16_t>(std::min(number, size_t{std::numeric_limits<uint16_t>::max()}));
+}
+
+// Computes distances, as long as they are worth their time.
+class Distances {
+ public:
+  bool exhausted() const { return cells_ > kMostCells; }
+
+  // Levenshtein's distance, if it is at most `most`: only the cells at most so far from the
+  // diagonal are computed.
+  std::optional<size_t> Between(absl::Span<const uint32_t> a, absl::Span<const uint32_t> b,
+                                size_t most) {
+    while (!a.empty() && !b.empty() && a.front() == b.front()) {
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+    while (!a.empty() && !b.empty() && a.back() == b.back()) {
+      a.remove_suffix(1);
+      b.remove_suffix(1);
+    }
+    if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return std::nullopt;
+    const size_t far = most + 1;
+    row_.assign(b.size() + 1, far);
+    for (size_t j = 0; j <= std::min(b.size(), most); ++j) row_[j] = j;
+    for (size_t i = 1; i <= a.size(); ++i) {
+      const size_t first = i > most ? i - most : 1, last = std::min(b.size(), i + most);
+      size_t diagonal = row_[first - 1];
+      row_[first - 1] = first == 1 ? i : far;
+      size_t least = row_[first - 1];
+      for (size_t j = first; j <= last; ++j) {
+        const size_t above = j < i + most ? row_[j] : far;
+        const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+        diagonal = row_[j];
+        row_[j] = std::min({replaced, above + 1, row_[j - 1] + 1});
+        least = std::min(least, row_[j]);
+      }
+      cells_ += last - std::min(last, first) + 1;
+      if (least > most) return std::nullopt;
+    }
+    if (row_.back() > most) return std::nullopt;
+    return row_.back();
+  }
+
+ private:
+  static constexpr size_t kMostCells = 200'000;
+
+  std::vector<size_t> row_;
+  size_t cells_ = 0;
+};
 
 }  // namespace
 
 std::vector<std::string_view> ComparedWords(std::string_view text) {
-  std::vector<TextSpan> characters;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    NextCodePoint(text, &at);
-    characters.push_back({begin, at});
-  }
   std::vector<std::string_view> words;
-  for (const TextSpan word : SplitWords(text, characters)) {
+  for (const TextSpan word : SplitWords(text, SpansOfCharacters(text))) {
     words.push_back(text.substr(word.begin, word.size()));
   }
   return words;
@@ -82,34 +108,43 @@ void SegmentIndex::IndexWords() {
   word_begins_.push_back(0);
   std::vector<uint32_t> counts;  // of the segments that have a word
   std::vector<uint32_t> own;
-  const auto distinct = [&own, this](uint32_t segment) -> const std::vector<uint32_t>& {
-    const absl::Span<const uint32_t> words = WordsOf(segment);
-    own.assign(words.begin(), words.end());
-    std::sort(own.begin(), own.end());
-    own.erase(std::unique(own.begin(), own.end()), own.end());
-    return own;
-  };
   for (uint32_t s = 0; s < segments_.size(); ++s) {
     for (const std::string_view word : ComparedWords(segments_[s].source)) {
       words_.push_back(ids_.try_emplace(word, static_cast<uint32_t>(ids_.size())).first->second);
     }
     word_begins_.push_back(static_cast<uint32_t>(words_.size()));
     counts.resize(ids_.size());
-    for (const uint32_t word : distinct(s)) ++counts[word];
+    own.assign(WordsOf(s).begin(), WordsOf(s).end());
+    std::sort(own.begin(), own.end());
+    own.erase(std::unique(own.begin(), own.end()), own.end());
+    for (const uint32_t word : own) ++counts[word];
   }
   posting_begins_.assign(1, 0);
   for (const uint32_t count : counts) posting_begins_.push_back(posting_begins_.back() + count);
   postings_.resize(posting_begins_.back());
-  // Segments are entered by length, so that no list has to be sorted.
-  std::vector<uint32_t> by_length(segments_.size());
-  std::iota(by_length.begin(), by_length.end(), 0u);
-  std::stable_sort(by_length.begin(), by_length.end(), [this](uint32_t a, uint32_t b) {
-    return WordsOf(a).size() < WordsOf(b).size();
-  });
   std::vector<uint32_t> ends(posting_begins_.begin(), posting_begins_.end() - 1);
-  for (const uint32_t s : by_length) {
-    for (const uint32_t word : distinct(s)) postings_[ends[word]++] = s;
+  for (uint32_t s = 0; s < segments_.size(); ++s) {
+    own.assign(WordsOf(s).begin(), WordsOf(s).end());
+    SortByRarity(&own);
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (i > 0 && own[i] == own[i - 1]) continue;
+      postings_[ends[own[i]]++] = {s, Narrow(own.size()), Narrow(i)};
+    }
   }
+  for (size_t word = 0; word < counts.size(); ++word) {
+    std::sort(
+        postings_.begin() + posting_begins_[word], postings_.begin() + posting_begins_[word + 1],
+        [](const Posting& a, const Posting& b) {
+          return std::tie(a.length, a.place, a.segment) < std::tie(b.length, b.place, b.segment);
+        });
+  }
+}
+
+// Equal words stay together.
+void SegmentIndex::SortByRarity(std::vector<uint32_t>* words) const {
+  std::sort(words->begin(), words->end(), [this](uint32_t a, uint32_t b) {
+    return std::tuple(WithWord(a).size(), a) < std::tuple(WithWord(b).size(), b);
+  });
 }
 
 absl::Span<const uint32_t> SegmentIndex::WordsOf(uint32_t segment) const {
@@ -117,7 +152,7 @@ absl::Span<const uint32_t> SegmentIndex::WordsOf(uint32_t segment) const {
                                              word_begins_[segment + 1] - word_begins_[segment]);
 }
 
-absl::Span<const uint32_t> SegmentIndex::WithWord(uint32_t word) const {
+absl::Span<const SegmentIndex::Posting> SegmentIndex::WithWord(uint32_t word) const {
   if (word == kNoWord) return {};
   return absl::MakeConstSpan(postings_).subspan(posting_begins_[word],
                                                 posting_begins_[word + 1] - posting_begins_[word]);
@@ -151,23 +186,32 @@ std::vector<uint32_t> SegmentIndex::WordIds(const SegmentQuery& query) const {
   return ids;
 }
 
-// Those that may be like enough, ascending.
+// Those that may be like enough, ascending; of too many, those with the rarest words.
 std::vector<uint32_t> SegmentIndex::Candidates(absl::Span<const uint32_t> words,
                                                int percent) const {
+  constexpr size_t kMost = 4000;
   std::vector<uint32_t> rarest(words.begin(), words.end());
-  std::sort(rarest.begin(), rarest.end(), [this](uint32_t a, uint32_t b) {
-    return std::tuple(WithWord(a).size(), a) < std::tuple(WithWord(b).size(), b);
-  });
-  rarest.resize(std::min(rarest.size(), MostEdits(words.size(), percent) + 1));
-  rarest.erase(std::unique(rarest.begin(), rarest.end()), rarest.end());
+  SortByRarity(&rarest);
   const size_t size = words.size(), share = static_cast<size_t>(percent);
   const size_t shortest = (size * share + 99) / 100, longest = size * 100 / share;
   std::vector<uint32_t> candidates;
-  for (const uint32_t word : rarest) {
-    const absl::Span<const uint32_t> with = WithWord(word);
-    auto it = std::lower_bound(with.begin(), with.end(), shortest,
-                               [this](uint32_t s, size_t n) { return WordsOf(s).size() < n; });
-    for (; it != with.end() && WordsOf(*it).size() <= longest; ++it) candidates.push_back(*it);
+  for (size_t i = 0; i < size; ++i) {
+    if (i > 0 && rarest[i] == rarest[i - 1]) continue;
+    const absl::Span<const Posting> with = WithWord(rarest[i]);
+    auto it = std::partition_point(with.begin(), with.end(), [&](const Posting& posting) {
+      return posting.length < shortest;
+    });
+    while (it != with.end() && it->length <= longest) {
+      // No more words than may be missing are rarer, in both.
+      const size_t length = it->length, common = LeastCommon(size, length, percent);
+      for (; i + common <= size && it != with.end() && it->length == length &&
+             it->place + common <= length && candidates.size() < kMost;
+           ++it) {
+        candidates.push_back(it->segment);
+      }
+      it = std::partition_point(
+          it, with.end(), [length](const Posting& posting) { return posting.length <= length; });
+    }
   }
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
@@ -177,26 +221,34 @@ std::vector<uint32_t> SegmentIndex::Candidates(absl::Span<const uint32_t> words,
 std::optional<SegmentMatch> SegmentIndex::Find(const SegmentQuery& query, int percent,
                                                absl::Span<const uint32_t> hidden) const {
   std::optional<SegmentMatch> best;
-  const auto consider = [&](uint32_t segment, int reached) {
-    const MemorySegment& found = segments_[segment];
-    const SegmentMatch match = {
-        segment, reached,
-        found.HasContext() && found.previous == query.previous && found.next == query.next};
-    if (best.has_value() && best->IsBetterThan(match)) return;
-    if (std::binary_search(hidden.begin(), hidden.end(), segment)) return;
-    best = match;
+  const bool has_context = !query.previous.empty() || !query.next.empty();
+  const auto is_in_context = [&](uint32_t segment) {
+    return has_context && segments_[segment].previous == query.previous &&
+           segments_[segment].next == query.next;
   };
-  for (const uint32_t segment : WithSource(query.source)) consider(segment, 100);
+  const auto is_hidden = [&](uint32_t segment) {
+    return std::binary_search(hidden.begin(), hidden.end(), segment);
+  };
+  for (const uint32_t segment : WithSource(query.source)) {
+    const SegmentMatch match = {segment, 100, is_in_context(segment)};
+    if ((!best.has_value() || !best->IsBetterThan(match)) && !is_hidden(segment)) best = match;
+  }
   if (best.has_value() || percent == 100 || query.words.empty()) return best;
   const std::vector<uint32_t> words = WordIds(query);
-  std::vector<size_t> row;
-  for (const uint32_t segment : Candidates(words, percent)) {
-    const absl::Span<const uint32_t> other = WordsOf(segment);
+  const std::vector<uint32_t> candidates = Candidates(words, percent);
+  Distances distances;
+  // From the last to the first: one that is only as good as a later one does not count.
+  for (auto it = candidates.rbegin(); it != candidates.rend() && !distances.exhausted(); ++it) {
+    const bool in_context = is_in_context(*it);
+    int wanted = percent;
+    if (best.has_value()) wanted = best->percent + (in_context && !best->in_context ? 0 : 1);
+    if (wanted > kAlmost || is_hidden(*it)) continue;
+    const absl::Span<const uint32_t> other = WordsOf(*it);
     const size_t longer = std::max(words.size(), other.size());
-    const int wanted = best.has_value() ? best->percent : percent;
-    const std::optional<size_t> edits = EditDistance(words, other, MostEdits(longer, wanted), &row);
+    const auto edits = distances.Between(words, other, MostEdits(longer, wanted));
     if (!edits.has_value()) continue;
-    consider(segment, std::min(kAlmost, static_cast<int>(100 * (longer - *edits) / longer)));
+    const int reached = static_cast<int>(100 * (longer - *edits) / longer);
+    best = SegmentMatch{*it, std::min(kAlmost, reached), in_context};
   }
   return best;
 }

@@ -393,4 +393,21 @@ class Splitter {
 
 std::vector<TextSpan> SplitSentences(std::string_view text) { return Splitter(text).Split(); }
 
+std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextSpan>& sentences) {
+  std::vector<TextSpan> all;
+  size_t done = 0;
+  const auto split_until = [&](size_t end) {
+    for (const TextSpan span : SplitSentences(text.substr(done, end - done))) {
+      all.push_back({span.begin + done, span.end + done});
+    }
+  };
+  for (const TextSpan sentence : sentences) {
+    split_until(sentence.begin);
+    all.push_back(sentence);
+    done = sentence.end;
+  }
+  split_until(text.size());
+  return all;
+}
+
 }  // namespace dragoman

@@ -23,6 +23,9 @@ namespace dragoman {
 // REQUIRES: text is valid UTF-8.
 std::vector<TextSpan> SplitSentences(std::string_view text);
 
+// The same, but these bytes, in order and not empty, are a sentence each.
+std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextSpan>& sentences);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_SPLITTER_H_

@@ -95,6 +95,16 @@ bool Joins(const WordCharacter& before, const WordCharacter& mark, const WordCha
 
 }  // namespace
 
+std::vector<TextSpan> SpansOfCharacters(std::string_view text) {
+  std::vector<TextSpan> characters;
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    NextCodePoint(text, &at);
+    characters.push_back({begin, at});
+  }
+  return characters;
+}
+
 bool IsLetterOrDigit(char32_t c) {
   const Kind kind = KindOf(c);
   return kind != Kind::kSpace && kind != Kind::kMark;

@@ -21,6 +21,10 @@ namespace dragoman {
 // text is valid UTF-8.
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
 
+// The characters of a text, which may stand for tokens that are not known.  REQUIRES: text is valid
+// UTF-8.
+std::vector<TextSpan> SpansOfCharacters(std::string_view text);
+
 // Whether `c` is a letter or digit of any script: neither white space nor a mark.
 bool IsLetterOrDigit(char32_t c);
 

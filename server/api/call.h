@@ -47,9 +47,9 @@ struct ServerParts {
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
   GlossaryStore* glossaries = nullptr;  // null: none are kept
-  std::vector<DefaultGlossary> default_glossaries;
+  std::vector<DefaultIds> default_glossaries;
   MemoryStore* memories = nullptr;  // of translations; null: none are kept
-  std::vector<DefaultGlossary> default_memories;
+  std::vector<DefaultIds> default_memories;
   Metrics* metrics = nullptr;
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request
@@ -151,11 +151,14 @@ class Call {
   std::shared_ptr<const Translator> translator_;
 };
 
-// A method that is answered at once: admits the caller and, only then, calls `parse` for the
-// request, which returns an error if it cannot be read.
+// Reads a request; returns an error if it cannot be read.
+template <typename Request>
+using Parse = absl::FunctionRef<absl::StatusOr<Request>()>;
+
+// A method that is answered at once: admits the caller and, only then, parses the request.
 template <typename Request, typename Response>
-using UnaryMethod = absl::StatusOr<Response>(absl::FunctionRef<absl::StatusOr<Request>()> parse,
-                                             const ServerParts& parts, Call* call);
+using UnaryMethod = absl::StatusOr<Response>(Parse<Request> parse, const ServerParts& parts,
+                                             Call* call);
 
 }  // namespace dragoman
 

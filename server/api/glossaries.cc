@@ -1,16 +1,12 @@
 #include "server/api/glossaries.h"
 
-#include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
-
-constexpr int kMaxIds = 16;
 
 v1::GlossaryEntry AsProto(const GlossaryEntry& entry) {
   v1::GlossaryEntry proto;
@@ -55,26 +51,18 @@ void Fill(const v1::Glossary& proto, GlossaryText* glossary) {
   }
 }
 
-// Adds the lists of a glossary, unless they are there already.
-void AddLists(const StoredGlossary& glossary, TermLists* lists) {
-  for (const std::shared_ptr<const TermList>& list : glossary.dictionaries) {
-    if (std::find(lists->begin(), lists->end(), list) == lists->end()) lists->push_back(list);
-  }
-}
-
-absl::StatusOr<v1::Glossary> FindGlossary(
-    absl::FunctionRef<absl::StatusOr<v1::GetGlossaryRequest>()> parse, const ServerParts& parts,
-    Call* call, bool with_entries) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::GetGlossaryRequest request, parse());
-  ASSIGN_OR_RETURN(const GlossaryStore* const store, GlossariesOf(parts));
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Find(request.id(), call->principal()));
+absl::StatusOr<v1::Glossary> Get(Parse<v1::GetGlossaryRequest> parse, const ServerParts& parts,
+                                 Call* call, bool with_entries) {
+  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
+                   asked.store->Find(asked.request.id(), call->principal()));
   return AsProto(*glossary, *call, with_entries);
 }
 
 }  // namespace
 
-absl::StatusOr<GlossaryStore*> GlossariesOf(const ServerParts& parts) {
+template <>
+absl::StatusOr<GlossaryStore*> StoreOf<GlossaryStore>(const ServerParts& parts) {
   if (parts.glossaries != nullptr) return parts.glossaries;
   return absl::FailedPreconditionError("this server keeps no glossaries (--glossaries)");
 }
@@ -87,50 +75,39 @@ GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
   return entry;
 }
 
-absl::StatusOr<v1::Glossary> CreateGlossary(
-    absl::FunctionRef<absl::StatusOr<v1::CreateGlossaryRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::CreateGlossaryRequest request, parse());
-  ASSIGN_OR_RETURN(GlossaryStore* const store, GlossariesOf(parts));
+absl::StatusOr<v1::Glossary> CreateGlossary(Parse<v1::CreateGlossaryRequest> parse,
+                                            const ServerParts& parts, Call* call) {
+  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
   GlossaryText text = {.owner = call->principal()};
-  Fill(request.glossary(), &text);
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Create(std::move(text)));
+  Fill(asked.request.glossary(), &text);
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, asked.store->Create(std::move(text)));
   return AsProto(*glossary, *call, /*with_entries=*/false);
 }
 
-absl::StatusOr<v1::Glossary> GetGlossary(
-    absl::FunctionRef<absl::StatusOr<v1::GetGlossaryRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  return FindGlossary(parse, parts, call, /*with_entries=*/false);
+absl::StatusOr<v1::Glossary> GetGlossary(Parse<v1::GetGlossaryRequest> parse,
+                                         const ServerParts& parts, Call* call) {
+  return Get(parse, parts, call, /*with_entries=*/false);
 }
 
-absl::StatusOr<v1::Glossary> GetGlossaryEntries(
-    absl::FunctionRef<absl::StatusOr<v1::GetGlossaryRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  return FindGlossary(parse, parts, call, /*with_entries=*/true);
+absl::StatusOr<v1::Glossary> GetGlossaryEntries(Parse<v1::GetGlossaryRequest> parse,
+                                                const ServerParts& parts, Call* call) {
+  return Get(parse, parts, call, /*with_entries=*/true);
 }
 
-absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(
-    absl::FunctionRef<absl::StatusOr<v1::ListGlossariesRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  RETURN_IF_ERROR(parse().status());
-  ASSIGN_OR_RETURN(const GlossaryStore* const store, GlossariesOf(parts));
+absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(Parse<v1::ListGlossariesRequest> parse,
+                                                          const ServerParts& parts, Call* call) {
+  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
   v1::ListGlossariesResponse response;
-  for (const GlossaryPtr& glossary : store->List(call->principal())) {
+  for (const GlossaryPtr& glossary : asked.store->List(call->principal())) {
     *response.add_glossaries() = AsProto(*glossary, *call, /*with_entries=*/false);
   }
   return response;
 }
 
-absl::StatusOr<v1::Glossary> ReplaceGlossary(
-    absl::FunctionRef<absl::StatusOr<v1::ReplaceGlossaryRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::ReplaceGlossaryRequest request, parse());
-  ASSIGN_OR_RETURN(GlossaryStore* const store, GlossariesOf(parts));
-  const v1::Glossary& glossary = request.glossary();
+absl::StatusOr<v1::Glossary> ReplaceGlossary(Parse<v1::ReplaceGlossaryRequest> parse,
+                                             const ServerParts& parts, Call* call) {
+  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
+  const v1::Glossary& glossary = asked.request.glossary();
   const auto edit = [&](GlossaryText* text) -> absl::Status {
     if (glossary.version() != 0 && glossary.version() != text->version) {
       return absl::FailedPreconditionError(
@@ -139,49 +116,25 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(
     Fill(glossary, text);
     return absl::OkStatus();
   };
-  ASSIGN_OR_RETURN(const GlossaryPtr stored, store->Update(request.id(), call->principal(), edit));
+  ASSIGN_OR_RETURN(const GlossaryPtr stored,
+                   asked.store->Update(asked.request.id(), call->principal(), edit));
   return AsProto(*stored, *call, /*with_entries=*/false);
 }
 
-absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(
-    absl::FunctionRef<absl::StatusOr<v1::DeleteGlossaryRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::DeleteGlossaryRequest request, parse());
-  ASSIGN_OR_RETURN(GlossaryStore* const store, GlossariesOf(parts));
-  RETURN_IF_ERROR(store->Delete(request.id(), call->principal()));
+absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(Parse<v1::DeleteGlossaryRequest> parse,
+                                                          const ServerParts& parts, Call* call) {
+  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
+  RETURN_IF_ERROR(asked.store->Delete(asked.request.id(), call->principal()));
   return v1::DeleteGlossaryResponse();
 }
 
-std::vector<std::string> IdsByDefault(const std::vector<DefaultGlossary>& defaults,
-                                      const std::string& principal, const std::string& model) {
-  std::vector<std::string> ids;
-  for (const DefaultGlossary& by_default : defaults) {
-    const bool is_for = (by_default.principal.empty() || by_default.principal == principal) &&
-                        (by_default.model.empty() || by_default.model == model);
-    if (is_for) ids.insert(ids.end(), by_default.ids.begin(), by_default.ids.end());
-  }
-  return ids;
-}
-
-absl::StatusOr<TermLists> GlossariesFor(const ServerParts& parts,
-                                        const v1::TranslateRequest& request,
-                                        const std::string& principal, const std::string& model) {
+absl::StatusOr<TermLists> GlossariesFor(const KeptUse& use, const v1::TranslateRequest& request) {
   TermLists lists;
-  if (request.glossary_ids_size() > kMaxIds) {
-    return InvalidField("glossary_ids", absl::StrCat("are ", request.glossary_ids_size(),
-                                                     ", the most is ", kMaxIds));
-  }
-  for (const std::string& id : request.glossary_ids()) {
-    ASSIGN_OR_RETURN(const GlossaryStore* const store, GlossariesOf(parts));
-    ASSIGN_OR_RETURN(const GlossaryPtr glossary, store->Find(id, principal));
-    AddLists(*glossary, &lists);
-  }
-  if (parts.glossaries == nullptr) return lists;
-  for (const std::string& id : IdsByDefault(parts.default_glossaries, principal, model)) {
-    const absl::StatusOr<GlossaryPtr> glossary = parts.glossaries->Find(id, principal);
-    if (glossary.ok()) AddLists(**glossary, &lists);
-  }
+  const auto add = [&](const StoredGlossary& glossary) {
+    for (const auto& list : glossary.dictionaries) AppendNew(list, &lists);
+  };
+  RETURN_IF_ERROR(AddKept<GlossaryStore>(use, "glossary_ids", request.glossary_ids(),
+                                         use.parts.default_glossaries, add));
   return lists;
 }
 

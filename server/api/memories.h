@@ -4,12 +4,12 @@
 #ifndef DRAGOMAN_SERVER_API_MEMORIES_H_
 #define DRAGOMAN_SERVER_API_MEMORIES_H_
 
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/call.h"
+#include "server/api/kept.h"
 #include "server/memories/memory_store.h"
 
 namespace dragoman {
@@ -21,13 +21,12 @@ UnaryMethod<v1::GetMemorySegmentsRequest, v1::GetMemorySegmentsResponse> GetMemo
 UnaryMethod<v1::LearnSegmentsRequest, v1::TranslationMemory> LearnSegments;
 UnaryMethod<v1::DeleteMemoryRequest, v1::DeleteMemoryResponse> DeleteMemory;
 
-// The memories with these ids, and those that the principal or the model (a name as in
-// TranslateResponse.model) uses by default.  INVALID_ARGUMENT if there are too many, NOT_FOUND if
-// the principal does not see one that it asks for.
-absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const ServerParts& parts,
-                                                   const v1::TranslateRequest& request,
-                                                   const std::string& principal,
-                                                   const std::string& model);
+template <>
+absl::StatusOr<MemoryStore*> StoreOf<MemoryStore>(const ServerParts& parts);
+
+// The memories that a request uses (AddKept).
+absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,
+                                                   const v1::TranslateRequest& request);
 
 }  // namespace dragoman
 

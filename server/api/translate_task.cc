@@ -1,5 +1,6 @@
 #include "server/api/translate_task.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,10 +32,10 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   const std::optional<v1::TranslateRequest> for_receipt =
       request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
-  ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(*parts_, request, permit.principal(),
-                                                        WithoutLabels(route_->name())));
-  ASSIGN_OR_RETURN(request_.memories, MemoriesFor(*parts_, request, permit.principal(),
-                                                  WithoutLabels(route_->name())));
+  const std::string model = WithoutLabels(route_->name());
+  const KeptUse use = {*parts_, permit.principal(), model};
+  ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(use, request));
+  ASSIGN_OR_RETURN(request_.memories, MemoriesFor(use, request));
   RETURN_IF_ERROR(JudgeOptions());
   request_digest_ = for_receipt.has_value() ? DigestOfRequest(*for_receipt, request_) : "";
   // The limits are those of the whole request, whatever routes its texts take.
@@ -183,6 +184,8 @@ void TranslateTask::NoteTimes(const TranslateResponse& translated) {
 void TranslateTask::Count(const Translation& translation) {
   size_.source_tokens += translation.source_tokens;
   size_.target_tokens += static_cast<int>(translation.hypotheses.front().token_ids.size());
+  const int unmet = static_cast<int>(translation.unmet.size());
+  parts_->metrics->OnTerms(std::max(0, translation.terms - unmet), unmet);
   for (const MemoryMatch& match : translation.matches) parts_->metrics->OnMemoryMatch(match.kind);
 }
 

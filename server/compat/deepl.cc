@@ -39,8 +39,10 @@ HttpResponse PlainError(int code, std::string_view message) {
   return JsonResponse(code, {{"message", std::string(message)}});
 }
 
+constexpr int kLeastPercent = 50;  // that a sentence must have in common with one of a memory here
+
 absl::Status RefuseUnsupported(const CompatFields& fields) {
-  for (const char* name : {"style_id", "translation_memory_id", "custom_instructions"}) {
+  for (const char* name : {"style_id", "custom_instructions"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
   ASSIGN_OR_RETURN(const std::string formality, fields.Text("formality", "default"));
@@ -53,11 +55,18 @@ absl::Status RefuseUnsupported(const CompatFields& fields) {
   return absl::OkStatus();
 }
 
-absl::Status AddGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request) {
+absl::Status AddKeptIds(const CompatFields& fields, v1::TranslateRequest* request) {
   for (const char* name : {"glossary_id", "glossary_ids"}) {
     ASSIGN_OR_RETURN(const std::vector<std::string> ids, fields.Names(name));
     for (const std::string& id : ids) request->add_glossary_ids(id);
   }
+  ASSIGN_OR_RETURN(const std::string memory, fields.Text("translation_memory_id"));
+  if (!memory.empty()) request->add_memory_ids(memory);
+  constexpr char kThreshold[] = "translation_memory_threshold";
+  if (!fields.Has(kThreshold)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int percent, fields.Number(kThreshold, 0));
+  if (percent > 100) return InvalidField(kThreshold, "is not a percentage, 0 to 100");
+  request->set_memory_threshold(std::max(percent, kLeastPercent));
   return absl::OkStatus();
 }
 
@@ -131,7 +140,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, D
       NewTranslateRequest(std::move(texts), call->source, std::move(target));
   RETURN_IF_ERROR(SetMarkup(fields, call, &request));
   RETURN_IF_ERROR(SetSplitting(fields, &request));
-  RETURN_IF_ERROR(AddGlossaryIds(fields, &request));
+  RETURN_IF_ERROR(AddKeptIds(fields, &request));
   return request;
 }
 

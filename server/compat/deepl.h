@@ -18,8 +18,8 @@ HttpResponse PlainError(int code, std::string_view message);
 // INVALID_ARGUMENT names the first option that matters and is not supported.
 absl::Status RefuseUnsupported(const CompatFields& fields);
 
-// Adds the glossaries that a call names.
-absl::Status AddGlossaryIds(const CompatFields& fields, v1::TranslateRequest* request);
+// Adds the glossaries and the translation memory that a call names.
+absl::Status AddKeptIds(const CompatFields& fields, v1::TranslateRequest* request);
 
 }  // namespace dragoman::deepl
 

@@ -39,7 +39,7 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
   header->mutable_request()->set_source_language(source.empty() ? "auto" : source);
   header->mutable_request()->set_target_language(absl::AsciiStrToLower(target));
   header->mutable_request()->set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
-  return deepl::AddGlossaryIds(fields, header->mutable_request());
+  return deepl::AddKeptIds(fields, header->mutable_request());
 }
 
 void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {

@@ -300,7 +300,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
       const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
         RETURN_IF_ERROR(call->Admit());
         RETURN_IF_ERROR(fields.status());
-        ASSIGN_OR_RETURN(GlossaryStore* const store, GlossariesOf(*context.parts));
+        ASSIGN_OR_RETURN(GlossaryStore* const store, StoreOf<GlossaryStore>(*context.parts));
         return to.answer({store, http, *fields, call->principal(),
                           std::string_view(to.path).starts_with("/v3/")});
       };

@@ -130,18 +130,18 @@ absl::Status ResolveGlossaries(const v1::ServerConfig& config, ServerOptions* op
   options->glossaries = config.glossaries();
   options->memories = config.translation_memories();
   struct Defaults {
-    const google::protobuf::RepeatedPtrField<v1::DefaultGlossary>& from;
+    const google::protobuf::RepeatedPtrField<v1::DefaultIds>& from;
     const std::string& directory;
     const char* flag;
     const char* directory_flag;
-    std::vector<DefaultGlossary>* to;
+    std::vector<DefaultIds>* to;
   };
   for (const Defaults& defaults :
        {Defaults{config.default_glossaries(), options->glossaries, "default-glossary", "glossaries",
                  &options->default_glossaries},
         Defaults{config.default_memories(), options->memories, "default-memory",
                  "translation-memories", &options->default_memories}}) {
-    for (const v1::DefaultGlossary& from : defaults.from) {
+    for (const v1::DefaultIds& from : defaults.from) {
       if (defaults.directory.empty() || from.ids().empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat(defaults.flag, " is given without an id, or without ",

@@ -90,7 +90,7 @@ struct DocumentLimits {
 };
 
 // Stored glossaries, or translation memories, that requests use by default.
-struct DefaultGlossary {
+struct DefaultIds {
   std::string principal;  // "": of every one
   std::string model;      // "": every one
   std::vector<std::string> ids;
@@ -120,9 +120,9 @@ struct ServerOptions {
   TlsOptions tls;
   AuthOptions auth;
   std::string glossaries;  // the directory of stored glossaries; "": none are kept
-  std::vector<DefaultGlossary> default_glossaries;
+  std::vector<DefaultIds> default_glossaries;
   std::string memories;  // the directory of translation memories; "": none are kept
-  std::vector<DefaultGlossary> default_memories;
+  std::vector<DefaultIds> default_memories;
   int metrics_principals = 100;  // that have a series of their own
   ConnectionOptions connections;
   HttpPortOptions http;

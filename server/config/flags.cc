@@ -59,7 +59,7 @@ void AddCanary(const std::string& value, Flags* flags) {
 
 // Of glossaries or translation memories.
 void AddDefault(const std::string& flag, const std::string& value,
-                google::protobuf::RepeatedPtrField<v1::DefaultGlossary>* defaults, Flags* flags) {
+                google::protobuf::RepeatedPtrField<v1::DefaultIds>* defaults, Flags* flags) {
   const size_t equals = value.find('=');
   const std::string target = value.substr(0, equals);
   const size_t at = target.rfind('@');
@@ -68,7 +68,7 @@ void AddDefault(const std::string& flag, const std::string& value,
         "--" + flag + ": \"" + value + "\" is not of the form [PRINCIPAL@]MODEL=ID[,ID]"));
     return;
   }
-  v1::DefaultGlossary* const by_default = defaults->Add();
+  v1::DefaultIds* const by_default = defaults->Add();
   if (at != target.npos) by_default->set_principal(target.substr(0, at));
   by_default->set_model(at == target.npos ? target : target.substr(at + 1));
   for (const absl::string_view id : absl::StrSplit(value.substr(equals + 1), ',')) {

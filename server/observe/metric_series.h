@@ -245,6 +245,14 @@ struct MetricSeries {
     const auto of = [&](const char* kind) { return &family.Add({{"kind", kind}}); };
     return std::array{of("context"), of("exact"), of("repaired"), of("translated")};
   }();
+  // Said, and unmet.
+  const std::array<prometheus::Counter*, 2> glossary_terms = [this] {
+    auto& family = Counters("dragoman_glossary_terms_total",
+                            "Terms of glossaries in the texts that were translated, by whether "
+                            "their translations say what the glossary wants.");
+    const auto of = [&](const char* outcome) { return &family.Add({{"outcome", outcome}}); };
+    return std::array{of("said"), of("unmet")};
+  }();
   prometheus::Counter& characters = Counters("dragoman_source_characters_total",
                                              "Code points of the texts of successful translations.")
                                         .Add({});

@@ -270,6 +270,11 @@ void Metrics::OnMemoryMatch(MemoryMatch::Kind kind) {
   impl_->series.memory_matches[static_cast<size_t>(kind)]->Increment();
 }
 
+void Metrics::OnTerms(int said, int unmet) {
+  impl_->series.glossary_terms[0]->Increment(said);
+  impl_->series.glossary_terms[1]->Increment(unmet);
+}
+
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {
   const ModelSeries series = impl_->series.StagesOf(model);
   series.tokenize->Observe(absl::ToDoubleSeconds(times.tokenize));

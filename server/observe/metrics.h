@@ -102,6 +102,8 @@ class Metrics : public Observer {
 
   // A translation memory had something for a sentence.
   void OnMemoryMatch(MemoryMatch::Kind kind);
+  // A text had terms of glossaries.
+  void OnTerms(int said, int unmet);
   // A Translate was OK; `characters` is the number of code points of its source.
   void OnTranslated(const Model& model, int characters, const TranslateTimes& times);
 

@@ -11,12 +11,18 @@ same sentences and each beam size:
     stored    the target of the match as it is, without the model
     plain     from scratch
     memory    with the memory: repaired, or translated where that is better
+
+    repair.py --pairs PAIRS.tsv --sweep [--losses 2,4,8] [--doubts 0.25,0.5,inf]
+
+compares thresholds of repairs (engine/translation.h) without a server: the loss of a token that is kept, and that of a
+doubtful translation.
 """
 
 import argparse
-import random
-import sys
 import os
+import random
+import subprocess
+import sys
 import tempfile
 
 import own_server
@@ -79,11 +85,36 @@ def measure(bench, tests, beam, show):
               f"\n      plain  {text(plain[i])}\n      memory {text(used[i])} ({matches[i].percent} %)")
 
 
+def write_pairs(path, pairs):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(f"{source}\t{target}\n" for source, target in pairs)
+    return path
+
+
+def sweep(memory, rest, directory):
+    """Prints a line for each pair of thresholds."""
+    command = [os.path.join(FLAGS.build, "tests/bench/repair_bench"), FLAGS.model,
+               write_pairs(os.path.join(directory, "memory"), memory),
+               write_pairs(os.path.join(directory, "rest"), rest), FLAGS.target, str(FLAGS.tests), str(FLAGS.beams[-1]),
+               FLAGS.losses, FLAGS.doubts]
+    blocks = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split("#\t")[1:]
+    print("   loss   doubt    chrF   steps   repaired   of these less likely than from scratch")
+    for block in blocks:
+        head, *lines = block.rstrip("\n").split("\n")
+        loss, doubt, steps, repaired, below = head.split("\t")
+        references, texts = zip(*(line.split("\t") for line in lines))
+        print(f"{loss:>7} {doubt:>7}  {metrics.chrf(texts, references):6.2f}  {int(steps) / len(lines):6.2f}   {repaired:>8}"
+              f"   {below:>6}", flush=True)
+
+
 def main():
     pairs = read_pairs(FLAGS.pairs)
     random.Random(7).shuffle(pairs)
     memory, rest = pairs[:FLAGS.memory], pairs[FLAGS.memory:]
     rest = [pair for pair in rest if len(pair[0].split()) >= FLAGS.words]
+    if FLAGS.sweep:
+        with tempfile.TemporaryDirectory() as directory:
+            return sweep(memory, rest, directory)
     with tempfile.TemporaryDirectory() as directory:
         with open(os.path.join(directory, "memory.tsv"), "w", encoding="utf-8") as file:
             file.write(f"# languages: en {FLAGS.target}\n")
@@ -119,7 +150,11 @@ if __name__ == "__main__":
     parser.add_argument("--words", type=int, default=6, help="the fewest words of a test")
     parser.add_argument("--beams", type=int, nargs="*", default=[1, 4])
     parser.add_argument("--show", type=int, default=0, help="how many to show")
+    parser.add_argument("--sweep", action="store_true", help="compare thresholds; only with the last of --beams")
+    parser.add_argument("--losses", default="2,3,4,6,8,inf")
+    parser.add_argument("--doubts", default="0.1,0.25,0.5,1,inf")
     FLAGS = parser.parse_args()
-    own_server.use_build(FLAGS.build)
-    from harness import pb  # noqa: E402
+    if not FLAGS.sweep:
+        own_server.use_build(FLAGS.build)
+        from harness import pb  # noqa: E402
     main()

@@ -96,7 +96,7 @@ class ExportedSeriesTest(ServerTest):
                        "cancelled_total", "rejected_total", "engine_busy_seconds_total",
                        "reload_failures_total", "certificate_not_after_timestamp_seconds", "model_stale",
                        "config_stale", "model_loads_total", "model_version_info",
-                       "cache_lookups_total", "cache_bytes", "time_to_first_text_seconds",
+                       "cache_lookups_total", "cache_bytes", "memory_matches_total", "glossary_terms_total", "time_to_first_text_seconds",
                        "http_responses_total", "http_connections", "http_connections_limit",
                        "http_connections_accepted_total", "http_connections_refused_total"):
             self.assertIn(f"dragoman_{metric}", shown)

@@ -1,41 +1,21 @@
 """Stored glossaries of a whole server: the command, files that others put there, and ends without warning."""
 
+import functools
 import os
-import subprocess
-import tempfile
-import threading
 import unittest
 
 import grpc
-from harness import BUILT_IN, CLIENT, FLOAT32, await_true, pb, pb_grpc, serve
+from harness import BUILT_IN, await_true, pb, pb_grpc, serve
+from kept_things import KeptThingsTest
 
 
-class GlossaryTest(unittest.TestCase):
-
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = directory.name
-        self.glossaries = os.path.join(self.root, "glossaries")
-
-    def serve(self):
-        server = serve(self, *FLOAT32, "--glossaries", self.glossaries)
-        server.glossaries = pb_grpc.GlossaryServiceStub(server.channel)
-        return server
+class GlossaryTest(KeptThingsTest):
+    FLAG = "--glossaries"
 
     def test_the_command_stores_and_uses_a_glossary(self):
         server = self.serve()
-
-        def dragoman(*arguments):
-            *command, last = arguments
-            ended = subprocess.run([CLIENT, *command, "--server", server.grpc_address, last], capture_output=True,
-                                   text=True, timeout=120)
-            self.assertEqual(ended.returncode, 0, ended.stderr)
-            return ended.stdout
-
-        path = os.path.join(self.root, "terms.tsv")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("house\tHeim\tHeims\nLondon\n")
+        dragoman = functools.partial(self.dragoman, server)
+        path = self.write("terms.tsv", "house\tHeim\tHeims\nLondon\n")
         made = dragoman("glossary", "create", "-s", "en", "-t", "de", "--name", "Houses", path)
         self.assertRegex(made, r"Houses +en-de +2 +1 ")
         name = made.splitlines()[1].split()[0]
@@ -58,9 +38,7 @@ class GlossaryTest(unittest.TestCase):
 
     def test_a_file_that_somebody_puts_there_is_used(self):
         server = self.serve()
-        with open(os.path.join(self.root, "new"), "w", encoding="utf-8") as file:
-            file.write("house\tHeim\n")
-        os.rename(os.path.join(self.root, "new"), os.path.join(self.glossaries, "houses.tsv"))
+        os.rename(self.write("new", "house\tHeim\n"), os.path.join(self.directory, "houses.tsv"))
 
         def is_used():
             try:
@@ -87,26 +65,15 @@ class GlossaryTest(unittest.TestCase):
                 self.assertGreaterEqual(glossary.version, version.get(glossary.id, 1))
             if turn == 3:
                 break
-            enough = threading.Event()
 
             def write():
                 glossary = pb.Glossary(name="x", dictionaries=[pb.GlossaryDictionary(entries=entries)])
-                try:
-                    while True:
-                        made = server.glossaries.CreateGlossary(pb.CreateGlossaryRequest(glossary=glossary))
-                        answered.add(made.id)
-                        made = server.glossaries.ReplaceGlossary(
-                            pb.ReplaceGlossaryRequest(id=made.id, glossary=glossary))
-                        version[made.id] = made.version
-                        enough.set()
-                except grpc.RpcError:
-                    pass
+                made = server.glossaries.CreateGlossary(pb.CreateGlossaryRequest(glossary=glossary))
+                answered.add(made.id)
+                made = server.glossaries.ReplaceGlossary(pb.ReplaceGlossaryRequest(id=made.id, glossary=glossary))
+                version[made.id] = made.version
 
-            writer = threading.Thread(target=write)
-            writer.start()
-            self.assertTrue(enough.wait(120))
-            server.kill()
-            writer.join(120)
+            self.kill_during(server, write)
         self.assertGreaterEqual(len(answered), 3)
 
 

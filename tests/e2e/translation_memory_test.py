@@ -1,43 +1,19 @@
 """Translation memories of a whole server: the command, TMX, and ends without warning."""
 
+import functools
 import json
-import os
-import subprocess
-import tempfile
-import threading
 import unittest
 
-import grpc
-from harness import CLIENT, FLOAT32, pb, pb_grpc, serve
+from harness import pb
+from kept_things import KeptThingsTest
 
 
-class TranslationMemoryTest(unittest.TestCase):
-
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.root = directory.name
-
-    def serve(self):
-        server = serve(self, *FLOAT32, "--translation-memories", os.path.join(self.root, "memories"))
-        server.memories = pb_grpc.MemoryServiceStub(server.channel)
-        return server
-
-    def write(self, name, text):
-        path = os.path.join(self.root, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+class TranslationMemoryTest(KeptThingsTest):
+    FLAG = "--translation-memories"
 
     def test_the_command_imports_uses_teaches_and_exports(self):
         server = self.serve()
-
-        def dragoman(*arguments):
-            ended = subprocess.run([CLIENT, *arguments, "--server", server.grpc_address], capture_output=True,
-                                   text=True, timeout=120)
-            self.assertEqual(ended.returncode, 0, ended.stderr)
-            return ended.stdout
-
+        dragoman = functools.partial(self.dragoman, server)
         path = self.write("approved.tsv", "# comment\nThe house is old.\tSTORED\n\\# 1\tZwei\tbefore\t\n")
         made = dragoman("tm", "import", "-s", "en", "-t", "de", "--name", "Houses", path)
         self.assertRegex(made, r"Houses +en-de +2 +2 +yes")
@@ -62,14 +38,10 @@ class TranslationMemoryTest(unittest.TestCase):
     def test_a_large_file_is_imported_in_parts(self):
         server = self.serve()
         path = self.write("large.tsv", "".join(f"House number {i} is old.\tHaus {i}\n" for i in range(2500)))
-        ended = subprocess.run([CLIENT, "tm", "import", path, "--server", server.grpc_address], capture_output=True,
-                               text=True, timeout=120)
-        self.assertRegex(ended.stdout, r" 2500 +4 ", ended.stderr)
-        name = ended.stdout.splitlines()[1].split()[0]
-        ended = subprocess.run([CLIENT, "tm", "export", name, "--server", server.grpc_address], capture_output=True,
-                               text=True, timeout=120)
+        made = self.dragoman(server, "tm", "import", path)
+        self.assertRegex(made, r" 2500 +4 ")
         with open(path, encoding="utf-8") as file:
-            self.assertEqual(ended.stdout, file.read())
+            self.assertEqual(self.dragoman(server, "tm", "export", made.splitlines()[1].split()[0]), file.read())
 
     def test_a_server_that_is_killed_keeps_what_it_answered(self):
         """Each lesson has a hundred segments: whatever was answered is there, and none is there in part."""
@@ -84,25 +56,15 @@ class TranslationMemoryTest(unittest.TestCase):
             if turn == 3:
                 break
             answered = memory.version - 1
-            enough = threading.Event()
 
             def learn():
                 nonlocal answered
-                try:
-                    while True:
-                        lesson = [pb.MemorySegment(source=f"Lesson {turn} {answered}, sentence {i}.", target="x" * 500)
-                                  for i in range(100)]
-                        answered = server.memories.LearnSegments(
-                            pb.LearnSegmentsRequest(id=name, segments=lesson)).version - 1
-                        enough.set()
-                except grpc.RpcError:
-                    pass
+                lesson = [pb.MemorySegment(source=f"Lesson {turn} {answered}, sentence {i}.", target="x" * 500)
+                          for i in range(100)]
+                answered = server.memories.LearnSegments(
+                    pb.LearnSegmentsRequest(id=name, segments=lesson)).version - 1
 
-            learner = threading.Thread(target=learn)
-            learner.start()
-            self.assertTrue(enough.wait(120))
-            server.kill()
-            learner.join(120)
+            self.kill_during(server, learn)
         self.assertGreaterEqual(answered, 3)
 
 

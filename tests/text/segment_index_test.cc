@@ -116,5 +116,18 @@ TEST(SegmentIndex, FindsWhatALookAtEverySegmentFinds) {
   EXPECT_GT(found, 500);
 }
 
+TEST(SegmentIndex, OfVeryManyAlikeThoseWithRareWordsAreCompared) {
+  std::vector<MemorySegment> segments;
+  for (int i = 0; i < 20'000; ++i)
+    segments.push_back({absl::StrCat("House ", i, " is very old."), "x"});
+  segments.insert(segments.begin() + 15'000, {"House three hundred is very old.", "y"});
+  const SegmentIndex index(segments);
+  const auto match = index.Find(Query("House two hundred is very old."), 75);
+  ASSERT_TRUE(match.has_value());
+  EXPECT_EQ(match->percent, 85);  // the others have 71
+  EXPECT_EQ(match->segment, 15'000u);
+  EXPECT_EQ(index.Find(Query("House many is very old."), 75)->percent, 83);
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -239,5 +239,13 @@ TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   }
 }
 
+TEST(Splitter, WhatIsASentenceStaysOne) {
+  const std::string text = "One. Two. Three: Mr. x. Four. Five";
+  //                        0    5    10           24   30
+  EXPECT_EQ(SplitAround(text, {{5, 9}, {10, 29}}),
+            (std::vector<TextSpan>{{0, 4}, {5, 9}, {10, 29}, {30, 34}}));
+  EXPECT_EQ(SplitAround(text, {}), SplitSentences(text));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -1,9 +1,5 @@
 // Stored glossaries over gRPC and HTTP: storing them, using them, and who sees which.
 
-#include <grpcpp/grpcpp.h>
-
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +9,8 @@
 #include "engine/base/json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/server/api/kept_fixture.h"
 #include "tests/server/http_client.h"
-#include "tests/server/test_server.h"
 
 namespace dragoman::glossaries_test {
 namespace {
@@ -23,50 +19,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-constexpr char kAlice[] = "alice-0123456789";
-constexpr char kBob[] = "bob-0123456789abc";
-
-class GlossariesTest : public testing::Test {
+class GlossariesTest : public KeptTest<v1::GlossaryService, &ServerOptions::glossaries> {
  protected:
-  GlossariesTest() {
-    std::string name = testing::TempDir() + "/served-XXXXXX";
-    root_ = mkdtemp(name.data());
-    options_ = TestOptions();
-    options_.glossaries = root_ + "/glossaries";
-    options_.pool.cache_bytes = size_t{1} << 20;
-  }
-  ~GlossariesTest() override { std::filesystem::remove_all(root_); }
-
-  void Start() { server_ = std::make_unique<TestServer>(options_); }
-  void StartWithTokens() {
-    options_.auth.tokens = root_ + "/tokens";
-    std::ofstream(options_.auth.tokens) << "alice " << kAlice << "\nbob " << kBob << "\n";
-    Start();
-  }
-
-  // Calls a method of the service.
-  template <typename Method, typename Request, typename Response>
-  grpc::Status Call(Method method, const Request& request, Response* response,
-                    const std::string& token = "") {
-    grpc::ClientContext context;
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    return (server_->glossaries().*method)(&context, request, response);
-  }
-  grpc::Status Translate(const v1::TranslateRequest& request, v1::TranslateResponse* response,
-                         const std::string& token = "") {
-    grpc::ClientContext context;
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    return server_->translation().Translate(&context, request, response);
-  }
-
   // Stores a glossary for "house" and returns its id.
   std::string Store(const std::string& target, const std::string& token = "", bool shared = false) {
     v1::CreateGlossaryRequest request;
     *request.mutable_glossary() = Houses(target);
     request.mutable_glossary()->set_shared(shared);
     v1::Glossary glossary;
-    const grpc::Status status =
-        Call(&v1::GlossaryService::Stub::CreateGlossary, request, &glossary, token);
+    const grpc::Status status = Call(&Stub::CreateGlossary, request, &glossary, token);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return glossary.id();
   }
@@ -86,35 +47,25 @@ class GlossariesTest : public testing::Test {
     for (const std::string& id : ids) request.add_glossary_ids(id);
     return request;
   }
-  std::string Translated(const v1::TranslateRequest& request, const std::string& token = "") {
-    v1::TranslateResponse response;
-    const grpc::Status status = Translate(request, &response, token);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return status.ok() ? response.translations(0).hypotheses(0).text() : "";
-  }
-
-  std::string root_;
-  ServerOptions options_;
-  std::unique_ptr<TestServer> server_;
 };
 
 TEST_F(GlossariesTest, ARequestUsesAGlossaryByItsIdAndAtOnceItsNextVersion) {
   Start();
   const std::string id = Store("Heim");
-  EXPECT_THAT(Translated(Request({})), HasSubstr("Haus"));
-  EXPECT_THAT(Translated(Request({id})), HasSubstr("Heim"));
+  EXPECT_THAT(TextOf(Request({})), HasSubstr("Haus"));
+  EXPECT_THAT(TextOf(Request({id})), HasSubstr("Heim"));
   v1::ReplaceGlossaryRequest replace;
   replace.set_id(id);
   *replace.mutable_glossary() = Houses("Apfel");
   v1::Glossary glossary;
-  ASSERT_TRUE(Call(&v1::GlossaryService::Stub::ReplaceGlossary, replace, &glossary).ok());
+  ASSERT_TRUE(Call(&Stub::ReplaceGlossary, replace, &glossary).ok());
   EXPECT_EQ(glossary.version(), 2);
   // The cache, which has a translation with the old one, does not give it.
-  EXPECT_THAT(Translated(Request({id})), HasSubstr("Apfel"));
+  EXPECT_THAT(TextOf(Request({id})), HasSubstr("Apfel"));
   v1::DeleteGlossaryRequest gone;
   gone.set_id(id);
   v1::DeleteGlossaryResponse deleted;
-  ASSERT_TRUE(Call(&v1::GlossaryService::Stub::DeleteGlossary, gone, &deleted).ok());
+  ASSERT_TRUE(Call(&Stub::DeleteGlossary, gone, &deleted).ok());
   v1::TranslateResponse response;
   const grpc::Status status = Translate(Request({id}), &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
@@ -125,13 +76,13 @@ TEST_F(GlossariesTest, ARequestUsesAGlossaryByItsIdAndAtOnceItsNextVersion) {
 TEST_F(GlossariesTest, OfSeveralTheFirstCounts) {
   Start();
   const std::string first = Store("Heim"), second = Store("Apfel");
-  EXPECT_THAT(Translated(Request({first, second})), HasSubstr("Heim"));
-  EXPECT_THAT(Translated(Request({second, first})), HasSubstr("Apfel"));
+  EXPECT_THAT(TextOf(Request({first, second})), HasSubstr("Heim"));
+  EXPECT_THAT(TextOf(Request({second, first})), HasSubstr("Apfel"));
   v1::TranslateRequest own = Request({first});
   v1::GlossaryEntry* const entry = own.mutable_options()->add_glossary();
   entry->set_source("house");
   entry->add_targets("Hund");
-  EXPECT_THAT(Translated(own), HasSubstr("Hund"));
+  EXPECT_THAT(TextOf(own), HasSubstr("Hund"));
 }
 
 TEST_F(GlossariesTest, WhatIsLeftOutIsTold) {
@@ -147,13 +98,17 @@ TEST_F(GlossariesTest, WhatIsLeftOutIsTold) {
   EXPECT_EQ(unmet.source(), "house");
   EXPECT_EQ(unmet.source_begin(), 8);
   EXPECT_EQ(unmet.source_end(), 13);
+  server_->AwaitSample("dragoman_glossary_terms_total{outcome=\"unmet\"}", 1);
+  server_->AwaitSample("dragoman_glossary_terms_total{outcome=\"said\"}", 0);
+  EXPECT_THAT(TextOf(Request({Store("Heim")})), HasSubstr("Heim"));
+  server_->AwaitSample("dragoman_glossary_terms_total{outcome=\"said\"}", 1);
 }
 
 TEST_F(GlossariesTest, TwoPrincipalsNeverSeeEachOthersEntries) {
   StartWithTokens();
   const std::string own = Store("Heim", kAlice), shared = Store("Apfel", kAlice, /*shared=*/true);
-  EXPECT_THAT(Translated(Request({own}), kAlice), HasSubstr("Heim"));
-  EXPECT_THAT(Translated(Request({shared}), kBob), HasSubstr("Apfel"));
+  EXPECT_THAT(TextOf(Request({own}), kAlice), HasSubstr("Heim"));
+  EXPECT_THAT(TextOf(Request({shared}), kBob), HasSubstr("Apfel"));
   v1::TranslateResponse response;
   EXPECT_EQ(Translate(Request({own}), &response, kBob).error_code(), grpc::StatusCode::NOT_FOUND);
   v1::GetGlossaryRequest get;
@@ -164,7 +119,6 @@ TEST_F(GlossariesTest, TwoPrincipalsNeverSeeEachOthersEntries) {
   gone.set_id(own);
   v1::DeleteGlossaryResponse deleted;
   v1::Glossary glossary;
-  using Stub = v1::GlossaryService::Stub;
   for (const grpc::Status& status : {Call(&Stub::GetGlossary, get, &glossary, kBob),
                                      Call(&Stub::GetGlossaryEntries, get, &glossary, kBob),
                                      Call(&Stub::ReplaceGlossary, replace, &glossary, kBob),
@@ -233,23 +187,22 @@ TEST_F(GlossariesTest, NorOverHttpNorOverTheApiOfDeepL) {
     EXPECT_THAT(ask(kAlice, request, "", gone).second, HasSubstr(own)) << request;
     EXPECT_THAT(ask(kBob, request, "", gone).second, Not(HasSubstr(own))) << request;
   }
-  EXPECT_THAT(Translated(Request({own}), kAlice), HasSubstr("Hof"));
+  EXPECT_THAT(TextOf(Request({own}), kAlice), HasSubstr("Hof"));
 }
 
 TEST_F(GlossariesTest, ThereAreDefaultsForAModelAndForAPrincipal) {
-  std::filesystem::create_directory(options_.glossaries);
-  std::ofstream(options_.glossaries + "/houses.tsv") << "# case: ignore\nHOUSE\tHeim\n";
-  std::ofstream(options_.glossaries + "/cats.tsv") << "# languages: en fr\nhouse\tApfel\n";
-  std::ofstream(options_.glossaries + "/bobs.tsv") << "# owner: bob\nsmall\tHund\n";
+  PutFile("houses.tsv", "# case: ignore\nHOUSE\tHeim\n");
+  PutFile("cats.tsv", "# languages: en fr\nhouse\tApfel\n");
+  PutFile("bobs.tsv", "# owner: bob\nsmall\tHund\n");
   options_.default_glossaries = {
       {"", "en-de", {"cats", "houses", "gone"}}, {"", "other", {"bobs"}}, {"", "", {"bobs"}}};
   StartWithTokens();
   v1::TranslateRequest request = Request({});
   request.set_source_language("en");
   request.set_target_language("de");
-  EXPECT_THAT(Translated(request, kAlice), HasSubstr("Heim"));
-  EXPECT_THAT(Translated(request, kAlice), Not(HasSubstr("Hund")));
-  EXPECT_THAT(Translated(request, kBob), HasSubstr("Hund"));
+  EXPECT_THAT(TextOf(request, kAlice), HasSubstr("Heim"));
+  EXPECT_THAT(TextOf(request, kAlice), Not(HasSubstr("Hund")));
+  EXPECT_THAT(TextOf(request, kBob), HasSubstr("Hund"));
 }
 
 TEST_F(GlossariesTest, AServerWithoutADirectoryKeepsNone) {
@@ -259,8 +212,7 @@ TEST_F(GlossariesTest, AServerWithoutADirectoryKeepsNone) {
   EXPECT_EQ(Translate(Request({"x"}), &response).error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);
   v1::Glossary glossary;
-  EXPECT_EQ(Call(&v1::GlossaryService::Stub::CreateGlossary, v1::CreateGlossaryRequest(), &glossary)
-                .error_code(),
+  EXPECT_EQ(Call(&Stub::CreateGlossary, v1::CreateGlossaryRequest(), &glossary).error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);
 }
 
@@ -269,7 +221,7 @@ TEST_F(GlossariesTest, ErrorsNameTheField) {
   v1::CreateGlossaryRequest request;
   *request.mutable_glossary() = Houses("a\tb");
   v1::Glossary glossary;
-  grpc::Status status = Call(&v1::GlossaryService::Stub::CreateGlossary, request, &glossary);
+  grpc::Status status = Call(&Stub::CreateGlossary, request, &glossary);
   EXPECT_EQ(DetailOf<google::rpc::BadRequest>(status).field_violations(0).field(),
             "glossary.dictionaries[0].entries[0].targets");
   v1::TranslateResponse response;

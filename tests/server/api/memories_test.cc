@@ -1,9 +1,5 @@
 // Translation memories over gRPC and HTTP: storing them, using them, and who sees which.
 
-#include <grpcpp/grpcpp.h>
-
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +8,8 @@
 #include "engine/base/json.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/server/api/kept_fixture.h"
 #include "tests/server/http_client.h"
-#include "tests/server/test_server.h"
 
 namespace dragoman::memories_test {
 namespace {
@@ -21,41 +17,11 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
-using Stub = v1::MemoryService::Stub;
 
-constexpr char kAliceToken[] = "alice-0123456789";
-constexpr char kBobToken[] = "bob-0123456789abc";
 constexpr char kText[] = "The old house is small.";
 
-class MemoriesTest : public testing::Test {
+class MemoriesTest : public KeptTest<v1::MemoryService, &ServerOptions::memories> {
  protected:
-  MemoriesTest() {
-    std::string name = testing::TempDir() + "/memories-XXXXXX";
-    root_ = mkdtemp(name.data());
-    options_ = TestOptions();
-    options_.memories = root_ + "/memories";
-    options_.pool.cache_bytes = size_t{1} << 20;
-  }
-  ~MemoriesTest() override { std::filesystem::remove_all(root_); }
-
-  void Start() {
-    server_ = std::make_unique<TestServer>(options_);
-    memories_ = v1::MemoryService::NewStub(server_->channel());
-  }
-  void StartWithTokens() {
-    options_.auth.tokens = root_ + "/tokens";
-    std::ofstream(options_.auth.tokens) << "alice " << kAliceToken << "\nbob " << kBobToken << "\n";
-    Start();
-  }
-
-  template <typename Method, typename Request, typename Response>
-  grpc::Status Call(Method method, const Request& request, Response* response,
-                    const std::string& token = "") {
-    grpc::ClientContext context;
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    return (memories_.get()->*method)(&context, request, response);
-  }
-
   // Stores a memory of one segment and returns its id.
   std::string Store(const std::string& source, const std::string& target,
                     const std::string& token = "", bool shared = false) {
@@ -86,33 +52,19 @@ class MemoriesTest : public testing::Test {
     return memory;
   }
 
-  grpc::Status Translate(const std::vector<std::string>& ids, v1::TranslateResponse* response,
-                         const std::string& token = "", const std::string& text = kText) {
+  static v1::TranslateRequest Request(const std::vector<std::string>& ids,
+                                      const std::string& text = kText) {
     v1::TranslateRequest request = RequestFor({text});
     for (const std::string& id : ids) request.add_memory_ids(id);
-    grpc::ClientContext context;
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-    return server_->translation().Translate(&context, request, response);
+    return request;
   }
-  v1::Translation Translated(const std::vector<std::string>& ids, const std::string& token = "",
-                             const std::string& text = kText) {
-    v1::TranslateResponse response;
-    const grpc::Status status = Translate(ids, &response, token, text);
-    EXPECT_TRUE(status.ok()) << status.error_message();
-    return status.ok() ? response.translations(0) : v1::Translation();
-  }
-
-  std::string root_;
-  ServerOptions options_;
-  std::unique_ptr<TestServer> server_;
-  std::unique_ptr<Stub> memories_;
 };
 
 TEST_F(MemoriesTest, ACorrectionCountsFromTheNextRequestOn) {
   Start();
   const std::string id = Store(kText, "Erste Fassung.");
-  const std::string plain = Translated({}).hypotheses(0).text();
-  v1::Translation translation = Translated({id});
+  const std::string plain = TextOf(Request({}));
+  v1::Translation translation = Translated(Request({id}));
   EXPECT_EQ(translation.hypotheses(0).text(), "Erste Fassung.");
   ASSERT_EQ(translation.memory_matches_size(), 1);
   EXPECT_EQ(translation.memory_matches(0).memory_id(), id);
@@ -123,36 +75,36 @@ TEST_F(MemoriesTest, ACorrectionCountsFromTheNextRequestOn) {
   for (int version = 2; version < 6; ++version) {
     const std::string target = "Fassung " + std::to_string(version) + ".";
     EXPECT_EQ(Learn(id, kText, target).version(), version);
-    translation = Translated({id});
+    translation = Translated(Request({id}));
     EXPECT_EQ(translation.hypotheses(0).text(), target);
     EXPECT_EQ(translation.memory_matches(0).memory_version(), version);
   }
-  EXPECT_EQ(Translated({}).hypotheses(0).text(), plain);
+  EXPECT_EQ(TextOf(Request({})), plain);
   server_->AwaitSample("dragoman_memory_matches_total{kind=\"exact\"}", 5);
 }
 
 TEST_F(MemoriesTest, ARepairFollowsWhatIsLearnedThroughTheCache) {
   Start();
   const std::string changed = "The old house is big.";
-  const std::string id = Store(kText, Translated({}).hypotheses(0).text());
-  const v1::Translation first = Translated({id}, "", changed);
+  const std::string id = Store(kText, TextOf(Request({})));
+  const v1::Translation first = Translated(Request({id}, changed));
   ASSERT_EQ(first.memory_matches_size(), 1);
   EXPECT_EQ(first.memory_matches(0).kind(), v1::MemoryMatch::KIND_REPAIRED);
-  EXPECT_EQ(Translated({id}, "", changed).hypotheses(0).text(), first.hypotheses(0).text());
+  EXPECT_EQ(TextOf(Request({id}, changed)), first.hypotheses(0).text());
   Learn(id, changed, "Gelernt.");
-  EXPECT_EQ(Translated({id}, "", changed).hypotheses(0).text(), "Gelernt.");
+  EXPECT_EQ(TextOf(Request({id}, changed)), "Gelernt.");
 }
 
 TEST_F(MemoriesTest, TwoPrincipalsNeverSeeEachOthersEntries) {
   StartWithTokens();
-  const std::string alices = Store(kText, "Alices Satz.", kAliceToken);
-  const std::string bobs = Store(kText, "Bobs Satz.", kBobToken);
-  const std::string shared = Store("The dog sleeps.", "Für alle.", kAliceToken, /*shared=*/true);
-  EXPECT_EQ(Translated({alices}, kAliceToken).hypotheses(0).text(), "Alices Satz.");
-  EXPECT_EQ(Translated({bobs}, kBobToken).hypotheses(0).text(), "Bobs Satz.");
-  EXPECT_EQ(Translated({shared}, kBobToken, "The dog sleeps.").hypotheses(0).text(), "Für alle.");
+  const std::string alices = Store(kText, "Alices Satz.", kAlice);
+  const std::string bobs = Store(kText, "Bobs Satz.", kBob);
+  const std::string shared = Store("The dog sleeps.", "Für alle.", kAlice, /*shared=*/true);
+  EXPECT_EQ(TextOf(Request({alices}), kAlice), "Alices Satz.");
+  EXPECT_EQ(TextOf(Request({bobs}), kBob), "Bobs Satz.");
+  EXPECT_EQ(TextOf(Request({shared}, "The dog sleeps."), kBob), "Für alle.");
   v1::TranslateResponse response;
-  grpc::Status status = Translate({alices}, &response, kBobToken);
+  grpc::Status status = Translate(Request({alices}), &response, kBob);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(DetailOf<google::rpc::ResourceInfo>(status).resource_type(),
             "dragoman.v1.TranslationMemory");
@@ -169,21 +121,19 @@ TEST_F(MemoriesTest, TwoPrincipalsNeverSeeEachOthersEntries) {
   }
   *learn.add_segments() = SegmentOf("a", "b");
   using grpc::StatusCode;
-  EXPECT_EQ(Call(&Stub::GetMemory, get, &memory, kBobToken).error_code(), StatusCode::NOT_FOUND);
-  EXPECT_EQ(Call(&Stub::GetMemorySegments, segments, &page, kBobToken).error_code(),
+  EXPECT_EQ(Call(&Stub::GetMemory, get, &memory, kBob).error_code(), StatusCode::NOT_FOUND);
+  EXPECT_EQ(Call(&Stub::GetMemorySegments, segments, &page, kBob).error_code(),
             StatusCode::NOT_FOUND);
-  EXPECT_EQ(Call(&Stub::LearnSegments, learn, &memory, kBobToken).error_code(),
-            StatusCode::NOT_FOUND);
-  EXPECT_EQ(Call(&Stub::DeleteMemory, gone, &deleted, kBobToken).error_code(),
-            StatusCode::NOT_FOUND);
+  EXPECT_EQ(Call(&Stub::LearnSegments, learn, &memory, kBob).error_code(), StatusCode::NOT_FOUND);
+  EXPECT_EQ(Call(&Stub::DeleteMemory, gone, &deleted, kBob).error_code(), StatusCode::NOT_FOUND);
   learn.set_id(shared);
-  EXPECT_EQ(Call(&Stub::LearnSegments, learn, &memory, kBobToken).error_code(),
+  EXPECT_EQ(Call(&Stub::LearnSegments, learn, &memory, kBob).error_code(),
             StatusCode::FAILED_PRECONDITION);
   v1::ListMemoriesResponse list;
-  ASSERT_TRUE(Call(&Stub::ListMemories, v1::ListMemoriesRequest(), &list, kBobToken).ok());
+  ASSERT_TRUE(Call(&Stub::ListMemories, v1::ListMemoriesRequest(), &list, kBob).ok());
   EXPECT_EQ(list.memories_size(), 2);
   for (const v1::TranslationMemory& each : list.memories()) EXPECT_NE(each.id(), alices);
-  EXPECT_TRUE(Call(&Stub::DeleteMemory, gone, &deleted, kAliceToken).ok());
+  EXPECT_TRUE(Call(&Stub::DeleteMemory, gone, &deleted, kAlice).ok());
 }
 
 TEST_F(MemoriesTest, SegmentsComeInPages) {
@@ -235,6 +185,33 @@ TEST_F(MemoriesTest, HttpHasTheSameMethods) {
   EXPECT_EQ(HttpGet(address, "/v1/memories/none").code, 404);
 }
 
+TEST_F(MemoriesTest, DeepLNamesOneAndItsThreshold) {
+  Start();
+  const std::string id = Store(kText, TextOf(Request({})));
+  Learn(id, "The cat sleeps.", "STORED");
+  const auto ask = [&](const std::string& text, const std::string& memory) {
+    return HttpPost(server_->server().http_address(), "/v2/translate",
+                    R"({"source_lang": "EN", "target_lang": "DE", "text": [")" + text + R"("], )" +
+                        memory + "}",
+                    "Content-Type: application/json\r\n");
+  };
+  const std::string named = R"("translation_memory_id": ")" + id + "\"";
+  EXPECT_THAT(ask("The cat sleeps.", named).body, HasSubstr("\"STORED\""));
+  server_->AwaitSample("dragoman_memory_matches_total{kind=\"exact\"}", 1);
+  // Five of six words are the same: 83 %.
+  const auto similar = [&](const std::string& threshold) {
+    return ask("The old house is big.", named + R"(, "translation_memory_threshold": )" + threshold)
+        .code;
+  };
+  EXPECT_EQ(similar("84"), 200);
+  server_->AwaitSample("dragoman_memory_matches_total{kind=\"repaired\"}", 0);
+  EXPECT_EQ(similar("83"), 200);
+  EXPECT_EQ(similar("0"), 200);  // the least here is 50
+  server_->AwaitSample("dragoman_memory_matches_total{kind=\"repaired\"}", 2);
+  EXPECT_EQ(similar("101"), 400);
+  EXPECT_EQ(ask("The cat sleeps.", R"("translation_memory_id": "none")").code, 404);
+}
+
 TEST_F(MemoriesTest, WithoutADirectoryThereAreNone) {
   options_.memories.clear();
   Start();
@@ -242,15 +219,15 @@ TEST_F(MemoriesTest, WithoutADirectoryThereAreNone) {
   EXPECT_EQ(Call(&Stub::ListMemories, v1::ListMemoriesRequest(), &list).error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);
   v1::TranslateResponse response;
-  EXPECT_EQ(Translate({"any"}, &response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(Translate(Request({"any"}), &response).error_code(),
+            grpc::StatusCode::FAILED_PRECONDITION);
 }
 
 TEST_F(MemoriesTest, AreUsedByDefault) {
-  std::filesystem::create_directory(options_.memories);
-  std::ofstream(options_.memories + "/all.tsv") << kText << "\tSTORED\n";
+  PutFile("all.tsv", std::string(kText) + "\tSTORED\n");
   options_.default_memories = {{"", "en-de", {"all", "gone"}}};
   Start();
-  EXPECT_EQ(Translated({}).hypotheses(0).text(), "STORED");
+  EXPECT_EQ(TextOf(Request({})), "STORED");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/server/ram_directory.h"
 
 namespace dragoman {
 namespace {
@@ -22,12 +23,6 @@ using ::testing::SizeIs;
 
 class GlossaryStoreTest : public testing::Test {
  protected:
-  GlossaryStoreTest() {
-    std::string name = testing::TempDir() + "/glossaries-XXXXXX";
-    directory_ = mkdtemp(name.data());
-  }
-  ~GlossaryStoreTest() override { std::filesystem::remove_all(directory_); }
-
   std::unique_ptr<GlossaryStore> Open(GlossaryLimits limits = {},
                                       std::function<void()> on_step = nullptr) {
     auto store = GlossaryStore::Open(directory_, limits, std::move(on_step));
@@ -52,7 +47,8 @@ class GlossaryStoreTest : public testing::Test {
     return absl::OkStatus();
   }
 
-  std::string directory_;
+  const RamDirectory ram_;
+  const std::string directory_ = ram_.path();
 };
 
 TEST_F(GlossaryStoreTest, WhatIsStoredOutlivesTheServer) {

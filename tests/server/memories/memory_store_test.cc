@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/server/ram_directory.h"
 
 namespace dragoman::memory_store_test {
 namespace {
@@ -74,12 +75,6 @@ TEST(MemoryText, ALessonCountsAsAWholeOrNotAtAll) {
 
 class MemoryStoreTest : public testing::Test {
  protected:
-  MemoryStoreTest() {
-    std::string name = testing::TempDir() + "/memories-XXXXXX";
-    directory_ = mkdtemp(name.data());
-  }
-  ~MemoryStoreTest() override { std::filesystem::remove_all(directory_); }
-
   std::unique_ptr<MemoryStore> Open(MemoryLimits limits = {}) {
     auto store = MemoryStore::Open(directory_, limits);
     EXPECT_TRUE(store.ok()) << store.status();
@@ -101,7 +96,8 @@ class MemoryStoreTest : public testing::Test {
     return match.has_value() ? match->segment.target : "";
   }
 
-  std::string directory_;
+  const RamDirectory ram_;
+  const std::string directory_ = ram_.path();
 };
 
 TEST_F(MemoryStoreTest, WhatIsLearnedOutlivesTheServer) {

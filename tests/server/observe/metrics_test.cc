@@ -73,6 +73,7 @@ TEST_F(MetricsTest, EverySeriesButThoseOfModelsIsThereFromTheStart) {
            "dragoman_target_tokens_total",
            "dragoman_sentences_total",
            "dragoman_memory_matches_total{kind=\"exact\"}",
+           "dragoman_glossary_terms_total{outcome=\"said\"}",
            "dragoman_source_characters_total",
            "dragoman_rejected_total{reason=\"queue_full\"}",
            "dragoman_rejected_total{reason=\"draining\"}",

@@ -1,0 +1,82 @@
+// Things that the server keeps for principals (server/base/owned_files.h), glossaries and
+// translation memories alike: how a method begins, and which of them a translation uses.
+
+#ifndef DRAGOMAN_SERVER_API_KEPT_H_
+#define DRAGOMAN_SERVER_API_KEPT_H_
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
+#include "server/api/call.h"
+
+namespace dragoman {
+
+// FAILED_PRECONDITION if the server keeps none.
+template <typename Store>
+absl::StatusOr<Store*> StoreOf(const ServerParts& parts);
+
+template <typename Store, typename Request>
+struct Asked {
+  Request request;
+  Store* store;  // not null
+};
+
+// Admits the caller, reads the request and finds the store, in this order.
+template <typename Store, typename Request>
+absl::StatusOr<Asked<Store, Request>> Ask(Parse<Request> parse, const ServerParts& parts,
+                                          Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(Request request, parse());
+  ASSIGN_OR_RETURN(Store* const store, StoreOf<Store>(parts));
+  return Asked<Store, Request>{std::move(request), store};
+}
+
+// What a translation uses.
+struct KeptUse {
+  const ServerParts& parts;
+  const std::string& principal;
+  const std::string& model;  // a name as in TranslateResponse.model
+};
+
+// Calls `add` for the things with these ids, which are in `field` of the request, and then for
+// those that the principal or the model uses by default.  INVALID_ARGUMENT if there are too many,
+// NOT_FOUND if the principal does not see one that it asks for; one by default is not missed.
+template <typename Store, typename Ids, typename Add>
+absl::Status AddKept(const KeptUse& use, const char* field, const Ids& ids,
+                     const std::vector<DefaultIds>& defaults, const Add& add) {
+  constexpr int kMaxIds = 16;
+  if (ids.size() > kMaxIds) {
+    return InvalidField(field, absl::StrCat("are ", ids.size(), ", the most is ", kMaxIds));
+  }
+  const absl::StatusOr<Store*> store = StoreOf<Store>(use.parts);
+  if (!ids.empty()) RETURN_IF_ERROR(store.status());
+  for (const std::string& id : ids) {
+    ASSIGN_OR_RETURN(const auto thing, (*store)->Find(id, use.principal));
+    add(*thing);
+  }
+  for (const DefaultIds& by_default : defaults) {
+    const bool is_for = (by_default.principal.empty() || by_default.principal == use.principal) &&
+                        (by_default.model.empty() || by_default.model == use.model);
+    if (!is_for || !store.ok()) continue;
+    for (const std::string& id : by_default.ids) {
+      const auto thing = (*store)->Find(id, use.principal);
+      if (thing.ok()) add(**thing);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Appends an element unless it is there already.
+template <typename T>
+void AppendNew(const T& element, std::vector<T>* all) {
+  if (std::find(all->begin(), all->end(), element) == all->end()) all->push_back(element);
+}
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_API_KEPT_H_

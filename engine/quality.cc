@@ -216,6 +216,7 @@ QualityValues QualityValuesOf(const JudgedSentence& sentence) {
   AddNegation(sentence, &found);
   AddWords(sentence, &found);
   Set(QualityFeature::kLiterals, static_cast<float>(std::min(3, sentence.literal_faults)), &found);
+  Set(QualityFeature::kChangedNumber, sentence.changes_literal ? 1.0f : 0.0f, &found);
   Set(QualityFeature::kOtherLanguage, OtherLanguage(sentence.target, sentence.languages.target),
       &found);
   return found;

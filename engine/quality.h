@@ -44,6 +44,7 @@ enum class QualityFeature {
   kFewWords,  // the same of the words
   kManyWords,
   kLiterals,       // literals and numbers that did not come through, at most 3
+  kChangedNumber,  // 1: instead of one of them, the target has another one
   kNegationLost,   // 1: the source says no, and the target does not
   kNegationAdded,  // 1: the other way round
   kOtherLanguage,  // how certainly the target is in another language
@@ -66,6 +67,7 @@ struct JudgedSentence {
   absl::Span<const TextSpan> source_tokens, target_tokens;
   absl::Span<const float> attention;  // [target tokens or one more, source tokens], or none
   int literal_faults = 0;
+  bool changes_literal = false;  // the target has something else in the place of one of them
 };
 
 // A word of the target, and the probability of its least likely token.

@@ -27,6 +27,7 @@ struct Example {
   std::vector<float> attention = {1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0};
   LanguagePair languages = {"en", "de"};
   int literal_faults = 0;
+  bool changes_literal = false;
 
   JudgedSentence Judged() const {
     return {.source = source,
@@ -37,7 +38,8 @@ struct Example {
             .source_tokens = source_tokens,
             .target_tokens = target_tokens,
             .attention = attention,
-            .literal_faults = literal_faults};
+            .literal_faults = literal_faults,
+            .changes_literal = changes_literal};
   }
   float Get(F feature) const { return Value(QualityValuesOf(Judged()), feature); }
 };
@@ -123,6 +125,9 @@ TEST(Quality, CountsFaultsOfLiterals) {
   Example example;
   example.literal_faults = 5;
   EXPECT_FLOAT_EQ(example.Get(F::kLiterals), 3.0f);
+  EXPECT_FLOAT_EQ(example.Get(F::kChangedNumber), 0.0f);
+  example.changes_literal = true;
+  EXPECT_FLOAT_EQ(example.Get(F::kChangedNumber), 1.0f);
 }
 
 TEST(Quality, TheScoreIsTheLogisticFunctionOfTheWeighedValues) {

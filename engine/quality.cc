@@ -34,7 +34,10 @@ struct Weight {
 
 static_assert(std::size(kWeights) == kQualityFeatures, "tools/quality/fit.py writes the weights");
 
-constexpr float kFar = -3.0f;       // a margin, of a token that is far behind
+constexpr float kFar = -3.0f;  // a margin, of a token that is far behind
+// Logarithms of ratios of letters.  What lacks a third lacks a clause; more tells nothing more.
+constexpr float kUsual = 0.1f;
+constexpr float kMostMissing = 0.4f;
 constexpr float kUnseen = 0.15f;    // the attention of a token that nobody looked at
 constexpr size_t kLongWord = 4;     // bytes, of a word that two languages seldom share
 constexpr size_t kEnoughText = 20;  // bytes, for a language to be detected
@@ -51,6 +54,33 @@ float LeastOf(absl::Span<const float> values) {
 
 void Set(QualityFeature feature, float value, QualityValues* values) {
   (*values)[static_cast<size_t>(feature)] = value;
+}
+
+// Where the marks after the last word begin.
+size_t EndOfWords(std::string_view text) {
+  size_t end = 0;
+  for (size_t i = 0; i < text.size();) {
+    if (IsLetterOrDigit(NextCodePoint(text, &i))) end = i;
+  }
+  return end;
+}
+
+// A model that has more to say would rather go on than write the full stop, but once that is
+// written, it is certain of the end: so the marks before the end count as well.
+float EndMargin(const JudgedSentence& sentence) {
+  if (!sentence.ends) return 0.0f;
+  float least = sentence.margins.back();
+  const size_t scored = std::min(sentence.margins.size() - 1, sentence.target_tokens.size());
+  const size_t marks = EndOfWords(sentence.target);
+  for (size_t i = 1; i <= scored; ++i) {
+    if (sentence.target_tokens[sentence.target_tokens.size() - i].begin < marks) break;
+    least = std::min(least, sentence.margins[sentence.margins.size() - 1 - i]);
+  }
+  return least;
+}
+
+float ValueOf(QualityFeature feature, const QualityValues& values) {
+  return values[static_cast<size_t>(feature)];
 }
 
 void AddProbabilities(const JudgedSentence& sentence, QualityValues* values) {
@@ -70,7 +100,7 @@ void AddProbabilities(const JudgedSentence& sentence, QualityValues* values) {
   const auto far = std::count_if(sentence.margins.begin(), sentence.margins.end(),
                                  [](float margin) { return margin < kFar; });
   Set(F::kFarBehind, static_cast<float>(far) / static_cast<float>(sentence.margins.size()), values);
-  if (sentence.ends) Set(F::kEndMargin, std::max(-12.0f, sentence.margins.back()), values);
+  Set(F::kEndMargin, std::max(-12.0f, EndMargin(sentence)), values);
 }
 
 // How much of the source nobody looked at.
@@ -128,6 +158,8 @@ void AddLengths(const JudgedSentence& sentence, QualityValues* values) {
     return static_cast<size_t>(CountCodePoints(text));
   };
   AddRatio(letters(source), letters(target), 8, F::kFewLetters, F::kManyLetters, values);
+  const float longer = ValueOf(F::kManyLetters, *values) - ValueOf(F::kFewLetters, *values);
+  Set(F::kFewLetters, std::clamp(kUsual - longer, 0.0f, kMostMissing), values);
   AddRatio(SplitWords(source, {}).size(), SplitWords(target, {}).size(), 1, F::kFewWords,
            F::kManyWords, values);
 }

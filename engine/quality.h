@@ -34,12 +34,14 @@ enum class QualityFeature {
   kMinMargin,     // at least -12
   kWorstMargins,  // the mean of the three lowest
   kFarBehind,     // the part of the tokens whose margin is below -3
-  kEndMargin,     // of the end of the sentence: at least -12
+  kEndMargin,     // the lowest of the end of the sentence and the marks before it: at least -12
   kUncovered,     // the part of the source that got no attention, on average over its tokens
   kUnseenRun,     // the longest run of source tokens with next to none, as a part of the source
   kFewTokens,     // log(source tokens / target tokens), if positive
   kManyTokens,    // log(target tokens / source tokens), if positive
-  kFewLetters,    // the same of the characters, where both scripts put spaces between words
+  // The same of the characters, where both scripts put spaces between words; too few are counted
+  // from a little more than in the source on, and no more than so many.
+  kFewLetters,
   kManyLetters,
   kFewWords,  // the same of the words
   kManyWords,

@@ -28,6 +28,7 @@ struct Example {
   LanguagePair languages = {"en", "de"};
   int literal_faults = 0;
   bool changes_literal = false;
+  bool ends = true;
 
   JudgedSentence Judged() const {
     return {.source = source,
@@ -35,6 +36,7 @@ struct Example {
             .languages = languages,
             .log_probs = log_probs,
             .margins = margins,
+            .ends = ends,
             .source_tokens = source_tokens,
             .target_tokens = target_tokens,
             .attention = attention,
@@ -63,6 +65,21 @@ TEST(Quality, KnowsHowFarTokensAreBehindTheBest) {
   EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -5.0f);
 }
 
+TEST(Quality, AFullStopThatCameTooEarlyIsATooEarlyEnd) {
+  Example example;
+  example.margins = {0.0f, -0.2f, 0.0f, -7.0f, -1.0f};
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -1.0f);
+  example.target = "Tom ist nicht...";
+  example.target_tokens = {{0, 3}, {4, 13}, {13, 14}, {14, 16}};
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -7.0f);
+  example.margins = {0.0f, -9.0f, -8.0f, 0.0f, -1.0f};
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -8.0f);
+  example.target_tokens.erase(example.target_tokens.begin());  // fewer than margins: a cut text
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -8.0f);
+  example.ends = false;
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), 0.0f);
+}
+
 TEST(Quality, SeesWhatNobodyLookedAt) {
   Example example;
   EXPECT_FLOAT_EQ(example.Get(F::kUncovered), 0.0f);
@@ -82,11 +99,16 @@ TEST(Quality, ComparesTheLengths) {
   example.target = "Tom";
   EXPECT_FLOAT_EQ(example.Get(F::kFewTokens), std::log(6.0f / 3));
   EXPECT_FLOAT_EQ(example.Get(F::kManyTokens), 0.0f);
-  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), std::log(23.0f / 11));
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.4f);  // no matter how much less
   EXPECT_FLOAT_EQ(example.Get(F::kFewWords), std::log(5.0f / 2));
   example.target = "Tom ist jetzt nicht hier im Haus";
   EXPECT_FLOAT_EQ(example.Get(F::kManyLetters), std::log(40.0f / 23));
   EXPECT_FLOAT_EQ(example.Get(F::kManyWords), std::log(8.0f / 5));
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.0f);
+  example.target = "Tom is not hier";  // as many letters are fewer than usual
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.1f);
+  example.target = "Tom ist hier";
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.1f + std::log(23.0f / 20));
   example.target = "トムはここにいない";  // whose characters say more each
   EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.0f);
   EXPECT_FLOAT_EQ(example.Get(F::kFewWords), 0.0f);

@@ -359,15 +359,16 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
   return translation;
 }
 
-absl::Status CheckQuality(const TranslationPlan& plan, size_t text, Translation* translation) {
+absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
+                          Translation* translation) {
   const std::optional<Quality>& quality = translation->hypotheses.front().quality;
-  if (!plan.min_quality.has_value() || !quality.has_value()) return absl::OkStatus();
-  translation->low_quality = quality->score < *plan.min_quality;
-  if (!translation->low_quality || !plan.refuse_low_quality) return absl::OkStatus();
+  if (!least.has_value() || !quality.has_value()) return absl::OkStatus();
+  translation->low_quality = quality->score < *least;
+  if (!translation->low_quality || !refuse) return absl::OkStatus();
   const std::string field = absl::StrFormat("contents[%d]", text);
   absl::Status refused = absl::FailedPreconditionError(
       absl::StrFormat("%s: the quality of the translation is %.3f, want at least %.3f", field,
-                      quality->score, *plan.min_quality));
+                      quality->score, *least));
   refused.SetPayload(kFieldPayload, absl::Cord(field));
   return refused;
 }

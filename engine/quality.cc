@@ -26,13 +26,18 @@ namespace {
 
 struct Weight {
   std::string_view name;
-  float weight = 0.0f;
+  float alone = 0.0f;
+  float checked = 0.0f;  // if there was a check in reverse
 };
 
-// The bias, and a weight for each feature, in order.
+// A bias of either kind, and the weights of each feature, in order.
 #include "engine/quality_weights.inc"
 
 static_assert(std::size(kWeights) == kQualityFeatures, "tools/quality/fit.py writes the weights");
+
+constexpr float WeightOf(size_t feature, bool checked) {
+  return checked ? kWeights[feature].checked : kWeights[feature].alone;
+}
 
 constexpr float kFar = -3.0f;  // a margin, of a token that is far behind
 // Logarithms of ratios of letters.  What lacks a third lacks a clause; more tells nothing more.
@@ -254,27 +259,39 @@ QualityValues QualityValuesOf(const JudgedSentence& sentence) {
   return found;
 }
 
-float QualityScore(const QualityValues& values) {
-  float sum = kBias;
-  for (size_t i = 0; i < values.size(); ++i) sum += kWeights[i].weight * values[i];
+float QualityScore(const QualityValues& values, bool checked) {
+  float sum = checked ? kBias.checked : kBias.alone;
+  for (size_t i = 0; i < values.size(); ++i) sum += WeightOf(i, checked) * values[i];
   return 1.0f / (1.0f + static_cast<float>(ExpOf(-sum)));
 }
 
 Quality Judge(const JudgedSentence& sentence) {
   Quality quality;
   quality.values = QualityValuesOf(sentence);
-  quality.score = QualityScore(quality.values);
+  quality.score = QualityScore(quality.values, /*checked=*/false);
   quality.doubtful = DoubtfulWords(sentence);
   return quality;
+}
+
+void AddReverse(const QualityValues& reverse, float log_prob, Quality* quality) {
+  using F = QualityFeature;
+  for (const auto& [from, to] : {std::pair(F::kMeanLogProb, F::kReverseMeanLogProb),
+                                 std::pair(F::kMeanMargin, F::kReverseMeanMargin),
+                                 std::pair(F::kMinMargin, F::kReverseMinMargin),
+                                 std::pair(F::kWorstMargins, F::kReverseWorstMargins)}) {
+    Set(to, reverse[static_cast<size_t>(from)], &quality->values);
+  }
+  quality->reverse_log_prob = log_prob;
+  quality->score = QualityScore(quality->values, /*checked=*/true);
 }
 
 std::string_view NameOf(QualityFeature feature) {
   return kWeights[static_cast<size_t>(feature)].name;
 }
 
-float WeighedValue(QualityFeature feature, const QualityValues& values) {
+float WeighedValue(QualityFeature feature, const Quality& quality) {
   const size_t i = static_cast<size_t>(feature);
-  return kWeights[i].weight * values[i];
+  return WeightOf(i, quality.reverse_log_prob.has_value()) * quality.values[i];
 }
 
 }  // namespace dragoman

@@ -53,9 +53,17 @@ enum class QualityFeature {
   kCopied,         // the part of the target's longer words that are the source's
   kRepeated,       // the part of the target's pairs of words that occurred before
   kLogTokens,      // log(target tokens): the lowest of many is lower
+  // Of the source, given the target, by the model of the other direction (reverse_check.h); as
+  // above.  0 without that check.
+  kReverseMeanLogProb,
+  kReverseMeanMargin,
+  kReverseMinMargin,
+  kReverseWorstMargins,
   kCount,
 };
 inline constexpr size_t kQualityFeatures = static_cast<size_t>(QualityFeature::kCount);
+// Those that are there without a check in reverse.
+inline constexpr size_t kFreeFeatures = static_cast<size_t>(QualityFeature::kReverseMeanLogProb);
 using QualityValues = std::array<float, kQualityFeatures>;
 
 // A sentence with its translation, and what the search knows of it.
@@ -81,6 +89,8 @@ struct DoubtfulWord {
 struct Quality {
   float score = 1.0f;
   QualityValues values = {};
+  // The mean log-probability of the source, given the target, if that was checked.
+  std::optional<float> reverse_log_prob;
   std::vector<DoubtfulWord> doubtful;  // in their order
 };
 
@@ -88,12 +98,17 @@ struct Quality {
 Quality Judge(const JudgedSentence& sentence);
 
 QualityValues QualityValuesOf(const JudgedSentence& sentence);
-// The logistic function of the weighted sum.
-float QualityScore(const QualityValues& values);
 
-// A feature's name in the API, "min_margin", and what a value of it adds to the sum.
+// Judges again, with what the model of the other direction says: `reverse` is the quality of the
+// source as if it were the translation, with this mean log-probability.
+void AddReverse(const QualityValues& reverse, float log_prob, Quality* quality);
+
+// The logistic function of the weighted sum; `checked` in reverse or not, the weights are others.
+float QualityScore(const QualityValues& values, bool checked);
+
+// A feature's name in the API, "min_margin", and what its value adds to the sum.
 std::string_view NameOf(QualityFeature feature);
-float WeighedValue(QualityFeature feature, const QualityValues& values);
+float WeighedValue(QualityFeature feature, const Quality& quality);
 
 // Least probability of a word that is not doubtful.
 inline constexpr float kDoubtful = 0.05f;

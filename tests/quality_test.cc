@@ -153,15 +153,38 @@ TEST(Quality, CountsFaultsOfLiterals) {
 }
 
 TEST(Quality, TheScoreIsTheLogisticFunctionOfTheWeighedValues) {
-  QualityValues values = {};
-  const float none = QualityScore(values);
-  const float bias = std::log(none / (1.0f - none));
-  values[static_cast<size_t>(F::kMinMargin)] = -2.0f;
-  values[static_cast<size_t>(F::kLiterals)] = 1.0f;
-  const float sum = bias + WeighedValue(F::kMinMargin, values) + WeighedValue(F::kLiterals, values);
-  EXPECT_NEAR(QualityScore(values), 1.0f / (1.0f + std::exp(-sum)), 1e-5f);
+  for (const bool checked : {false, true}) {
+    Quality quality;
+    if (checked) quality.reverse_log_prob = -1.0f;
+    const float none = QualityScore(quality.values, checked);
+    const float bias = std::log(none / (1.0f - none));
+    quality.values[static_cast<size_t>(F::kMinMargin)] = -2.0f;
+    quality.values[static_cast<size_t>(F::kLiterals)] = 1.0f;
+    const float sum =
+        bias + WeighedValue(F::kMinMargin, quality) + WeighedValue(F::kLiterals, quality);
+    EXPECT_NEAR(QualityScore(quality.values, checked), 1.0f / (1.0f + std::exp(-sum)), 1e-5f);
+  }
   EXPECT_EQ(NameOf(F::kMeanLogProb), "mean_log_prob");
   EXPECT_EQ(NameOf(F::kLogTokens), "log_tokens");
+}
+
+TEST(Quality, WhatTheOtherDirectionSaysCounts) {
+  Example example;
+  Quality quality = Judge(example.Judged());
+  EXPECT_FALSE(quality.reverse_log_prob.has_value());
+  EXPECT_EQ(Value(quality.values, F::kReverseMinMargin), 0.0f);
+  Example back;
+  back.margins = {0.0f, -0.5f, 0.0f, 0.0f, 0.0f};
+  AddReverse(QualityValuesOf(back.Judged()), -0.2f, &quality);
+  const float likely = quality.score;
+  EXPECT_EQ(quality.reverse_log_prob, -0.2f);
+  EXPECT_FLOAT_EQ(Value(quality.values, F::kReverseMinMargin), -0.5f);
+  EXPECT_FLOAT_EQ(Value(quality.values, F::kReverseMeanLogProb), -0.2f);
+  EXPECT_NE(WeighedValue(F::kReverseWorstMargins, quality), 0.0f);
+  back.margins = {-9.0f, -9.0f, -9.0f, 0.0f, 0.0f};
+  back.log_probs = {-9.0f, -9.0f, -9.0f, 0.0f, 0.0f};
+  AddReverse(QualityValuesOf(back.Judged()), -5.4f, &quality);
+  EXPECT_LT(quality.score, likely / 2);
 }
 
 TEST(Quality, AWordIsDoubtfulIfOneOfItsTokensIs) {

@@ -171,10 +171,11 @@ void AppendFaults(const PlannedText& text, size_t number, std::string translatio
 }
 
 // Tells the renderer, if there is one, a sentence whose translation begins at byte `begin` of the
-// text's, and appends its faults if they are to be told.  Returns how many.
-size_t PlaceAndCheck(const PlannedText& text, size_t number, const DecodedSentence& decoded,
-                     size_t begin, std::optional<Renderer>& renderer,
-                     std::vector<LiteralFault>* faults) {
+// text's, and appends its faults if they are to be told.  Returns those of the sentence.
+absl::Span<const LiteralFault> PlaceAndCheck(const PlannedText& text, size_t number,
+                                             const DecodedSentence& decoded, size_t begin,
+                                             std::optional<Renderer>& renderer,
+                                             std::vector<LiteralFault>* faults) {
   const size_t before = faults->size();
   Placement placement;
   if (renderer.has_value()) placement = PlacementIn(text, number, decoded);
@@ -182,13 +183,13 @@ size_t PlaceAndCheck(const PlannedText& text, size_t number, const DecodedSenten
     AppendFaults(text, number, decoded.text, placement, begin, faults);
   }
   if (renderer.has_value()) renderer->Set(number, decoded.text, std::move(placement));
-  return faults->size() - before;
+  return absl::MakeConstSpan(*faults).subspan(before);
 }
 
-// Judges a sentence, of whose literals and numbers so many did not come through.
+// Judges a sentence, of whose literals and numbers these did not come through.
 std::optional<Quality> JudgeSentence(const PlannedText& text, const PlannedSentence& sentence,
                                      const Hypothesis& hypothesis, const DecodedSentence& decoded,
-                                     size_t literal_faults) {
+                                     absl::Span<const LiteralFault> faults) {
   if (!text.judged_in.has_value() || hypothesis.token_margins.empty()) return std::nullopt;
   const std::vector<TextSpan> source_tokens = SourceSpans(sentence);
   // The generated ones: a prefix was not.
@@ -203,7 +204,10 @@ std::optional<Quality> JudgeSentence(const PlannedText& text, const PlannedSente
        .source_tokens = source_tokens,
        .target_tokens = decoded.spans,
        .attention = decoded.attention,
-       .literal_faults = static_cast<int>(literal_faults)});
+       .literal_faults = static_cast<int>(faults.size()),
+       .changes_literal = std::any_of(faults.begin(), faults.end(), [](const LiteralFault& fault) {
+         return fault.target.size() > 0;
+       })});
 }
 
 // Adds the quality of a sentence, whose translation begins at byte `begin`, to that of the text.
@@ -363,7 +367,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         // A sentence with fewer hypotheses than another repeats its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
-        const size_t faults =
+        const absl::Span<const LiteralFault> faults =
             PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
         qualities[s] = JudgeSentence(text, sentence, hypothesis, decoded, faults);
         if (qualities[s].has_value()) AppendQuality(*qualities[s], begin, &whole.quality);
@@ -397,15 +401,16 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
   return translation;
 }
 
-absl::Status CheckQuality(const TranslationPlan& plan, size_t text, Translation* translation) {
+absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
+                          Translation* translation) {
   const std::optional<Quality>& quality = translation->hypotheses.front().quality;
-  if (!plan.min_quality.has_value() || !quality.has_value()) return absl::OkStatus();
-  translation->low_quality = quality->score < *plan.min_quality;
-  if (!translation->low_quality || !plan.refuse_low_quality) return absl::OkStatus();
+  if (!least.has_value() || !quality.has_value()) return absl::OkStatus();
+  translation->low_quality = quality->score < *least;
+  if (!translation->low_quality || !refuse) return absl::OkStatus();
   const std::string field = absl::StrFormat("contents[%d]", text);
   absl::Status refused = absl::FailedPreconditionError(
       absl::StrFormat("%s: the quality of the translation is %.3f, want at least %.3f", field,
-                      quality->score, *plan.min_quality));
+                      quality->score, *least));
   refused.SetPayload(kFieldPayload, absl::Cord(field));
   return refused;
 }

@@ -4,6 +4,7 @@
 #ifndef DRAGOMAN_ENGINE_ASSEMBLY_H_
 #define DRAGOMAN_ENGINE_ASSEMBLY_H_
 
+#include <optional>
 #include <vector>
 
 #include "engine/decode/job.h"
@@ -22,9 +23,10 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
                      absl::Span<const JobResult> results, const AlignmentPlan& alignment);
 
-// Marks the translation of text number `text` if it is below the quality that the plan wants.
+// Marks the translation of text number `text` if it is below the least quality, if there is one.
 // FAILED_PRECONDITION, which names the text, if it is to be refused.
-absl::Status CheckQuality(const TranslationPlan& plan, size_t text, Translation* translation);
+absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
+                          Translation* translation);
 
 // The text of one hypothesis of a sentence, as it appears in the translation.
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,

@@ -172,7 +172,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   plan_.by_consensus = jobs_.search().mbr_candidates > 0;
   plan_.num_hypotheses = jobs_.search().num_hypotheses;
   plan_.doubtful_loss = request_.repair.doubtful_loss;
-  plan_.min_quality = request_.min_quality;
+  if (!request_.bound_later) plan_.min_quality = request_.min_quality;
   plan_.refuse_low_quality = request_.refuse_low_quality;
   return std::move(plan_);
 }

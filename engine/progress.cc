@@ -75,7 +75,8 @@ bool ProgressTeller::Next(TranslateProgress* progress) {
 
 void ProgressTeller::FinishText(const PlannedText& text, TranslateProgress* progress) {
   progress->translation = Assemble(tokenizer_, text, results_, plan_.alignment);
-  fault_ = CheckQuality(plan_, text_, &*progress->translation);
+  fault_ =
+      CheckQuality(plan_.min_quality, plan_.refuse_low_quality, text_, &*progress->translation);
   ++text_;
   sentence_ = 0;
   told_of_text_ = 0;

@@ -26,15 +26,23 @@ namespace {
 
 struct Weight {
   std::string_view name;
-  float weight = 0.0f;
+  float alone = 0.0f;
+  float checked = 0.0f;  // if there was a check in reverse
 };
 
-// The bias, and a weight for each feature, in order.
+// A bias of either kind, and the weights of each feature, in order.
 #include "engine/quality_weights.inc"
 
 static_assert(std::size(kWeights) == kQualityFeatures, "tools/quality/fit.py writes the weights");
 
-constexpr float kFar = -3.0f;       // a margin, of a token that is far behind
+constexpr float WeightOf(size_t feature, bool checked) {
+  return checked ? kWeights[feature].checked : kWeights[feature].alone;
+}
+
+constexpr float kFar = -3.0f;  // a margin, of a token that is far behind
+// Logarithms of ratios of letters.  What lacks a third lacks a clause; more tells nothing more.
+constexpr float kUsual = 0.1f;
+constexpr float kMostMissing = 0.4f;
 constexpr float kUnseen = 0.15f;    // the attention of a token that nobody looked at
 constexpr size_t kLongWord = 4;     // bytes, of a word that two languages seldom share
 constexpr size_t kEnoughText = 20;  // bytes, for a language to be detected
@@ -51,6 +59,33 @@ float LeastOf(absl::Span<const float> values) {
 
 void Set(QualityFeature feature, float value, QualityValues* values) {
   (*values)[static_cast<size_t>(feature)] = value;
+}
+
+// Where the marks after the last word begin.
+size_t EndOfWords(std::string_view text) {
+  size_t end = 0;
+  for (size_t i = 0; i < text.size();) {
+    if (IsLetterOrDigit(NextCodePoint(text, &i))) end = i;
+  }
+  return end;
+}
+
+// A model that has more to say would rather go on than write the full stop, but once that is
+// written, it is certain of the end: so the marks before the end count as well.
+float EndMargin(const JudgedSentence& sentence) {
+  if (!sentence.ends) return 0.0f;
+  float least = sentence.margins.back();
+  const size_t scored = std::min(sentence.margins.size() - 1, sentence.target_tokens.size());
+  const size_t marks = EndOfWords(sentence.target);
+  for (size_t i = 1; i <= scored; ++i) {
+    if (sentence.target_tokens[sentence.target_tokens.size() - i].begin < marks) break;
+    least = std::min(least, sentence.margins[sentence.margins.size() - 1 - i]);
+  }
+  return least;
+}
+
+float ValueOf(QualityFeature feature, const QualityValues& values) {
+  return values[static_cast<size_t>(feature)];
 }
 
 void AddProbabilities(const JudgedSentence& sentence, QualityValues* values) {
@@ -70,7 +105,7 @@ void AddProbabilities(const JudgedSentence& sentence, QualityValues* values) {
   const auto far = std::count_if(sentence.margins.begin(), sentence.margins.end(),
                                  [](float margin) { return margin < kFar; });
   Set(F::kFarBehind, static_cast<float>(far) / static_cast<float>(sentence.margins.size()), values);
-  if (sentence.ends) Set(F::kEndMargin, std::max(-12.0f, sentence.margins.back()), values);
+  Set(F::kEndMargin, std::max(-12.0f, EndMargin(sentence)), values);
 }
 
 // How much of the source nobody looked at.
@@ -128,6 +163,8 @@ void AddLengths(const JudgedSentence& sentence, QualityValues* values) {
     return static_cast<size_t>(CountCodePoints(text));
   };
   AddRatio(letters(source), letters(target), 8, F::kFewLetters, F::kManyLetters, values);
+  const float longer = ValueOf(F::kManyLetters, *values) - ValueOf(F::kFewLetters, *values);
+  Set(F::kFewLetters, std::clamp(kUsual - longer, 0.0f, kMostMissing), values);
   AddRatio(SplitWords(source, {}).size(), SplitWords(target, {}).size(), 1, F::kFewWords,
            F::kManyWords, values);
 }
@@ -216,32 +253,45 @@ QualityValues QualityValuesOf(const JudgedSentence& sentence) {
   AddNegation(sentence, &found);
   AddWords(sentence, &found);
   Set(QualityFeature::kLiterals, static_cast<float>(std::min(3, sentence.literal_faults)), &found);
+  Set(QualityFeature::kChangedNumber, sentence.changes_literal ? 1.0f : 0.0f, &found);
   Set(QualityFeature::kOtherLanguage, OtherLanguage(sentence.target, sentence.languages.target),
       &found);
   return found;
 }
 
-float QualityScore(const QualityValues& values) {
-  float sum = kBias;
-  for (size_t i = 0; i < values.size(); ++i) sum += kWeights[i].weight * values[i];
+float QualityScore(const QualityValues& values, bool checked) {
+  float sum = checked ? kBias.checked : kBias.alone;
+  for (size_t i = 0; i < values.size(); ++i) sum += WeightOf(i, checked) * values[i];
   return 1.0f / (1.0f + static_cast<float>(ExpOf(-sum)));
 }
 
 Quality Judge(const JudgedSentence& sentence) {
   Quality quality;
   quality.values = QualityValuesOf(sentence);
-  quality.score = QualityScore(quality.values);
+  quality.score = QualityScore(quality.values, /*checked=*/false);
   quality.doubtful = DoubtfulWords(sentence);
   return quality;
+}
+
+void AddReverse(const QualityValues& reverse, float log_prob, Quality* quality) {
+  using F = QualityFeature;
+  for (const auto& [from, to] : {std::pair(F::kMeanLogProb, F::kReverseMeanLogProb),
+                                 std::pair(F::kMeanMargin, F::kReverseMeanMargin),
+                                 std::pair(F::kMinMargin, F::kReverseMinMargin),
+                                 std::pair(F::kWorstMargins, F::kReverseWorstMargins)}) {
+    Set(to, reverse[static_cast<size_t>(from)], &quality->values);
+  }
+  quality->reverse_log_prob = log_prob;
+  quality->score = QualityScore(quality->values, /*checked=*/true);
 }
 
 std::string_view NameOf(QualityFeature feature) {
   return kWeights[static_cast<size_t>(feature)].name;
 }
 
-float WeighedValue(QualityFeature feature, const QualityValues& values) {
+float WeighedValue(QualityFeature feature, const Quality& quality) {
   const size_t i = static_cast<size_t>(feature);
-  return kWeights[i].weight * values[i];
+  return WeightOf(i, quality.reverse_log_prob.has_value()) * quality.values[i];
 }
 
 }  // namespace dragoman

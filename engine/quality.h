@@ -34,25 +34,36 @@ enum class QualityFeature {
   kMinMargin,     // at least -12
   kWorstMargins,  // the mean of the three lowest
   kFarBehind,     // the part of the tokens whose margin is below -3
-  kEndMargin,     // of the end of the sentence: at least -12
+  kEndMargin,     // the lowest of the end of the sentence and the marks before it: at least -12
   kUncovered,     // the part of the source that got no attention, on average over its tokens
   kUnseenRun,     // the longest run of source tokens with next to none, as a part of the source
   kFewTokens,     // log(source tokens / target tokens), if positive
   kManyTokens,    // log(target tokens / source tokens), if positive
-  kFewLetters,    // the same of the characters, where both scripts put spaces between words
+  // The same of the characters, where both scripts put spaces between words; too few are counted
+  // from a little more than in the source on, and no more than so many.
+  kFewLetters,
   kManyLetters,
   kFewWords,  // the same of the words
   kManyWords,
   kLiterals,       // literals and numbers that did not come through, at most 3
+  kChangedNumber,  // 1: instead of one of them, the target has another one
   kNegationLost,   // 1: the source says no, and the target does not
   kNegationAdded,  // 1: the other way round
   kOtherLanguage,  // how certainly the target is in another language
   kCopied,         // the part of the target's longer words that are the source's
   kRepeated,       // the part of the target's pairs of words that occurred before
   kLogTokens,      // log(target tokens): the lowest of many is lower
+  // Of the source, given the target, by the model of the other direction (reverse_check.h); as
+  // above.  0 without that check.
+  kReverseMeanLogProb,
+  kReverseMeanMargin,
+  kReverseMinMargin,
+  kReverseWorstMargins,
   kCount,
 };
 inline constexpr size_t kQualityFeatures = static_cast<size_t>(QualityFeature::kCount);
+// Those that are there without a check in reverse.
+inline constexpr size_t kFreeFeatures = static_cast<size_t>(QualityFeature::kReverseMeanLogProb);
 using QualityValues = std::array<float, kQualityFeatures>;
 
 // A sentence with its translation, and what the search knows of it.
@@ -66,6 +77,7 @@ struct JudgedSentence {
   absl::Span<const TextSpan> source_tokens, target_tokens;
   absl::Span<const float> attention;  // [target tokens or one more, source tokens], or none
   int literal_faults = 0;
+  bool changes_literal = false;  // the target has something else in the place of one of them
 };
 
 // A word of the target, and the probability of its least likely token.
@@ -77,6 +89,8 @@ struct DoubtfulWord {
 struct Quality {
   float score = 1.0f;
   QualityValues values = {};
+  // The mean log-probability of the source, given the target, if that was checked.
+  std::optional<float> reverse_log_prob;
   std::vector<DoubtfulWord> doubtful;  // in their order
 };
 
@@ -84,12 +98,17 @@ struct Quality {
 Quality Judge(const JudgedSentence& sentence);
 
 QualityValues QualityValuesOf(const JudgedSentence& sentence);
-// The logistic function of the weighted sum.
-float QualityScore(const QualityValues& values);
 
-// A feature's name in the API, "min_margin", and what a value of it adds to the sum.
+// Judges again, with what the model of the other direction says: `reverse` is the quality of the
+// source as if it were the translation, with this mean log-probability.
+void AddReverse(const QualityValues& reverse, float log_prob, Quality* quality);
+
+// The logistic function of the weighted sum; `checked` in reverse or not, the weights are others.
+float QualityScore(const QualityValues& values, bool checked);
+
+// A feature's name in the API, "min_margin", and what its value adds to the sum.
 std::string_view NameOf(QualityFeature feature);
-float WeighedValue(QualityFeature feature, const QualityValues& values);
+float WeighedValue(QualityFeature feature, const Quality& quality);
 
 // Least probability of a word that is not doubtful.
 inline constexpr float kDoubtful = 0.05f;

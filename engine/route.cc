@@ -13,16 +13,6 @@
 namespace dragoman {
 namespace {
 
-void AddTimes(const TranslateTimes& times, TranslateTimes* sum) {
-  sum->tokenize += times.tokenize;
-  sum->queue += times.queue;
-  sum->encode += times.encode;
-  sum->decode += times.decode;
-  sum->detokenize += times.detokenize;
-  sum->steps += times.steps;
-  sum->kept += times.kept;
-}
-
 // By the source of an entry of the second step: that of the entry which it was made from.
 using Carried = std::map<std::string, std::string>;
 
@@ -254,6 +244,16 @@ void DivideStored(const Tokenizer& tokenizer, const LanguagePair& languages,
 
 }  // namespace
 
+void TranslateTimes::Add(const TranslateTimes& later) {
+  tokenize += later.tokenize;
+  queue += later.queue;
+  encode += later.encode;
+  decode += later.decode;
+  detokenize += later.detokenize;
+  steps += later.steps;
+  kept += later.kept;
+}
+
 Route::Route(std::shared_ptr<const Translator> translator) {
   translators_.push_back(std::move(translator));
 }
@@ -343,7 +343,7 @@ void Route::TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestStat
           }
           last.steps = {{translators[0]->name(), way->first.times},
                         {translators[1]->name(), last.times}};
-          AddTimes(way->first.times, &last.times);
+          last.times.Add(way->first.times);
           last.reused_sentences += way->first.reused_sentences;
           done(std::move(last));
         };

@@ -92,6 +92,7 @@ struct TranslateRequest {
   // What is below this score is marked, or refused.
   std::optional<float> min_quality;
   bool refuse_low_quality = false;
+  bool bound_later = false;  // by who checks the translations in reverse (reverse_check.h)
 };
 
 struct TranslatedHypothesis {
@@ -153,6 +154,9 @@ struct TranslateTimes {
   absl::Duration detokenize;
   // Of all jobs that took work: decoder steps, and tokens of drafts that were kept.
   int steps = 0, kept = 0;
+
+  // For what was done one after the other.
+  void Add(const TranslateTimes& later);
 };
 
 // One model's part in a translation.

@@ -153,7 +153,8 @@ void RunningRequest::Respond(absl::Status status) {
     for (size_t t = 0; t < plan_.texts.size() && status.ok(); ++t) {
       response.translations.push_back(
           Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment));
-      status = CheckQuality(plan_, t, &response.translations.back());
+      status = CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t,
+                            &response.translations.back());
     }
     if (!status.ok()) response.translations.clear();
   }

@@ -80,6 +80,7 @@ class Translator {
   const std::string& name() const;
   const Languages& languages() const;
   const GenerationConfig& generation() const;
+  const Limits& limits() const { return context_.limits; }
 
   // Whether nobody else holds the model.  REQUIRES: it always was in memory.
   bool idle() const { return context_.model.use_count() == 1; }

@@ -27,6 +27,8 @@ struct Example {
   std::vector<float> attention = {1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0};
   LanguagePair languages = {"en", "de"};
   int literal_faults = 0;
+  bool changes_literal = false;
+  bool ends = true;
 
   JudgedSentence Judged() const {
     return {.source = source,
@@ -34,10 +36,12 @@ struct Example {
             .languages = languages,
             .log_probs = log_probs,
             .margins = margins,
+            .ends = ends,
             .source_tokens = source_tokens,
             .target_tokens = target_tokens,
             .attention = attention,
-            .literal_faults = literal_faults};
+            .literal_faults = literal_faults,
+            .changes_literal = changes_literal};
   }
   float Get(F feature) const { return Value(QualityValuesOf(Judged()), feature); }
 };
@@ -61,6 +65,21 @@ TEST(Quality, KnowsHowFarTokensAreBehindTheBest) {
   EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -5.0f);
 }
 
+TEST(Quality, AFullStopThatCameTooEarlyIsATooEarlyEnd) {
+  Example example;
+  example.margins = {0.0f, -0.2f, 0.0f, -7.0f, -1.0f};
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -1.0f);
+  example.target = "Tom ist nicht...";
+  example.target_tokens = {{0, 3}, {4, 13}, {13, 14}, {14, 16}};
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -7.0f);
+  example.margins = {0.0f, -9.0f, -8.0f, 0.0f, -1.0f};
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -8.0f);
+  example.target_tokens.erase(example.target_tokens.begin());  // fewer than margins: a cut text
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), -8.0f);
+  example.ends = false;
+  EXPECT_FLOAT_EQ(example.Get(F::kEndMargin), 0.0f);
+}
+
 TEST(Quality, SeesWhatNobodyLookedAt) {
   Example example;
   EXPECT_FLOAT_EQ(example.Get(F::kUncovered), 0.0f);
@@ -80,11 +99,16 @@ TEST(Quality, ComparesTheLengths) {
   example.target = "Tom";
   EXPECT_FLOAT_EQ(example.Get(F::kFewTokens), std::log(6.0f / 3));
   EXPECT_FLOAT_EQ(example.Get(F::kManyTokens), 0.0f);
-  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), std::log(23.0f / 11));
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.4f);  // no matter how much less
   EXPECT_FLOAT_EQ(example.Get(F::kFewWords), std::log(5.0f / 2));
   example.target = "Tom ist jetzt nicht hier im Haus";
   EXPECT_FLOAT_EQ(example.Get(F::kManyLetters), std::log(40.0f / 23));
   EXPECT_FLOAT_EQ(example.Get(F::kManyWords), std::log(8.0f / 5));
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.0f);
+  example.target = "Tom is not hier";  // as many letters are fewer than usual
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.1f);
+  example.target = "Tom ist hier";
+  EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.1f + std::log(23.0f / 20));
   example.target = "トムはここにいない";  // whose characters say more each
   EXPECT_FLOAT_EQ(example.Get(F::kFewLetters), 0.0f);
   EXPECT_FLOAT_EQ(example.Get(F::kFewWords), 0.0f);
@@ -123,18 +147,44 @@ TEST(Quality, CountsFaultsOfLiterals) {
   Example example;
   example.literal_faults = 5;
   EXPECT_FLOAT_EQ(example.Get(F::kLiterals), 3.0f);
+  EXPECT_FLOAT_EQ(example.Get(F::kChangedNumber), 0.0f);
+  example.changes_literal = true;
+  EXPECT_FLOAT_EQ(example.Get(F::kChangedNumber), 1.0f);
 }
 
 TEST(Quality, TheScoreIsTheLogisticFunctionOfTheWeighedValues) {
-  QualityValues values = {};
-  const float none = QualityScore(values);
-  const float bias = std::log(none / (1.0f - none));
-  values[static_cast<size_t>(F::kMinMargin)] = -2.0f;
-  values[static_cast<size_t>(F::kLiterals)] = 1.0f;
-  const float sum = bias + WeighedValue(F::kMinMargin, values) + WeighedValue(F::kLiterals, values);
-  EXPECT_NEAR(QualityScore(values), 1.0f / (1.0f + std::exp(-sum)), 1e-5f);
+  for (const bool checked : {false, true}) {
+    Quality quality;
+    if (checked) quality.reverse_log_prob = -1.0f;
+    const float none = QualityScore(quality.values, checked);
+    const float bias = std::log(none / (1.0f - none));
+    quality.values[static_cast<size_t>(F::kMinMargin)] = -2.0f;
+    quality.values[static_cast<size_t>(F::kLiterals)] = 1.0f;
+    const float sum =
+        bias + WeighedValue(F::kMinMargin, quality) + WeighedValue(F::kLiterals, quality);
+    EXPECT_NEAR(QualityScore(quality.values, checked), 1.0f / (1.0f + std::exp(-sum)), 1e-5f);
+  }
   EXPECT_EQ(NameOf(F::kMeanLogProb), "mean_log_prob");
   EXPECT_EQ(NameOf(F::kLogTokens), "log_tokens");
+}
+
+TEST(Quality, WhatTheOtherDirectionSaysCounts) {
+  Example example;
+  Quality quality = Judge(example.Judged());
+  EXPECT_FALSE(quality.reverse_log_prob.has_value());
+  EXPECT_EQ(Value(quality.values, F::kReverseMinMargin), 0.0f);
+  Example back;
+  back.margins = {0.0f, -0.5f, 0.0f, 0.0f, 0.0f};
+  AddReverse(QualityValuesOf(back.Judged()), -0.2f, &quality);
+  const float likely = quality.score;
+  EXPECT_EQ(quality.reverse_log_prob, -0.2f);
+  EXPECT_FLOAT_EQ(Value(quality.values, F::kReverseMinMargin), -0.5f);
+  EXPECT_FLOAT_EQ(Value(quality.values, F::kReverseMeanLogProb), -0.2f);
+  EXPECT_NE(WeighedValue(F::kReverseWorstMargins, quality), 0.0f);
+  back.margins = {-9.0f, -9.0f, -9.0f, 0.0f, 0.0f};
+  back.log_probs = {-9.0f, -9.0f, -9.0f, 0.0f, 0.0f};
+  AddReverse(QualityValuesOf(back.Judged()), -5.4f, &quality);
+  EXPECT_LT(quality.score, likely / 2);
 }
 
 TEST(Quality, AWordIsDoubtfulIfOneOfItsTokensIs) {

@@ -363,6 +363,12 @@ export interface OutputOptions {
   setDirection?: boolean;
   /** with quality: Quality.features */
   qualityFeatures?: boolean;
+  /**
+   * With quality or min_quality: the best hypothesis is also judged by how likely the source is, given the
+   * translation, which takes one more pass through a model of the other direction.  FAILED_PRECONDITION if none
+   * is served.  Without markup and "auto"; not in a stream.
+   */
+  reverseCheck?: boolean;
   /** TranslateResponse.receipt; not in a stream */
   receipt?: boolean;
 }
@@ -547,6 +553,11 @@ export interface Quality {
   doubtful: DoubtfulWord[];
   /** Only with OutputOptions.quality_features: what the score of a sentence was made of. */
   features: QualityFeature[];
+  /**
+   * Only with OutputOptions.reverse_check: the mean log-probability of the tokens of the source, given the
+   * translation; of a text, that of its worst sentence.
+   */
+  reverseLogProb?: number;
 }
 
 /** A word of the translation of which the model is unsure. */
@@ -874,6 +885,8 @@ export interface ScoreRequest {
   quality?: boolean;
   /** with quality: Quality.features */
   qualityFeatures?: boolean;
+  /** with quality: as in OutputOptions */
+  reverseCheck?: boolean;
 }
 
 export interface ScorePair {

@@ -242,6 +242,8 @@ void AddJudgement(const std::optional<Quality>& quality, const std::vector<Doubt
                   TextSpan target, bool features, v1::Quality* proto) {
   if (!quality.has_value()) return;
   proto->set_score(quality->score);
+  const bool checked = quality->reverse_log_prob.has_value();
+  if (checked) proto->set_reverse_log_prob(*quality->reverse_log_prob);
   for (const DoubtfulWord& word : doubtful) {
     if (word.span.begin < target.begin || word.span.end > target.end) continue;
     v1::DoubtfulWord* const to = proto->add_doubtful();
@@ -249,12 +251,12 @@ void AddJudgement(const std::optional<Quality>& quality, const std::vector<Doubt
     to->set_end(static_cast<int>(word.span.end));
     to->set_probability(word.probability);
   }
-  for (size_t i = 0; i < quality->values.size() && features; ++i) {
+  for (size_t i = 0; i < (checked ? kQualityFeatures : kFreeFeatures) && features; ++i) {
     const auto feature = static_cast<QualityFeature>(i);
     v1::QualityFeature* const to = proto->add_features();
     to->set_name(std::string(NameOf(feature)));
     to->set_value(quality->values[i]);
-    to->set_weight(WeighedValue(feature, quality->values));
+    to->set_weight(WeighedValue(feature, *quality));
   }
 }
 
@@ -313,6 +315,7 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   engine.check_literals = engine.judge = request->output().quality();
   if (request->has_memory_threshold()) engine.memory_threshold = request->memory_threshold();
   if (request->has_min_quality()) engine.min_quality = request->min_quality();
+  engine.bound_later = request->output().reverse_check();
   ASSIGN_OR_RETURN(engine.refuse_low_quality, RefusesLowQuality(request->low_quality()));
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());

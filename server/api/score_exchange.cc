@@ -1,5 +1,6 @@
 #include "server/api/score_exchange.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "engine/base/status.h"
 #include "server/api/convert.h"
 #include "server/api/convert_alignment.h"
+#include "server/api/reverse_checks.h"
 #include "server/base/field_error.h"
 
 namespace dragoman {
@@ -63,9 +65,21 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());
   }
+  std::optional<ReverseCheck> check;
+  if (proto.reverse_check()) {
+    if (!proto.quality()) return InvalidField("reverse_check", "goes with quality");
+    ASSIGN_OR_RETURN(check,
+                     FindReverse(*parts().models, Route(translator),
+                                 {pairs.source_language, pairs.target_language}, call().permit()));
+    check->sources = pairs.texts;
+  }
   RETURN_IF_ERROR(call().permit().TakeTexts(proto.pairs_size()));
-  translator->Translate(std::move(pairs), request(),
-                        [this](TranslateResponse result) { Scored(std::move(result)); });
+  translator->Translate(
+      std::move(pairs), request(), [this, check = std::move(check)](TranslateResponse result) {
+        if (!check.has_value()) return Scored(std::move(result));
+        CheckInReverse(*check, std::move(result), request(),
+                       [this](TranslateResponse checked) { Scored(std::move(checked)); });
+      });
   return absl::OkStatus();
 }
 

@@ -12,6 +12,7 @@
 #include "server/api/glossaries.h"
 #include "server/api/memories.h"
 #include "server/api/receipts.h"
+#include "server/api/reverse_checks.h"
 
 namespace dragoman {
 namespace {
@@ -37,6 +38,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(use, request));
   ASSIGN_OR_RETURN(request_.memories, MemoriesFor(use, request));
   RETURN_IF_ERROR(JudgeOptions());
+  RETURN_IF_ERROR(PrepareCheck(request));
   request_digest_ = for_receipt.has_value() ? DigestOfRequest(*for_receipt, request_) : "";
   // The limits are those of the whole request, whatever routes its texts take.
   if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
@@ -110,6 +112,25 @@ absl::Status TranslateTask::JudgeOptions() {
   return absl::OkStatus();
 }
 
+absl::Status TranslateTask::PrepareCheck(const v1::TranslateRequest& request) {
+  constexpr char kField[] = "output.reverse_check";
+  check_.reset();
+  if (!request.output().reverse_check()) return absl::OkStatus();
+  if (!request_.judge && !request_.min_quality.has_value()) {
+    return InvalidField(kField, "goes with output.quality or min_quality");
+  }
+  if (detected_.has_value() || request_.markup != Markup::kNone) {
+    return InvalidField(kField, "is for plain texts whose language is named");
+  }
+  ASSIGN_OR_RETURN(check_,
+                   FindReverse(*parts_->models, *route_,
+                               {request_.source_language, request_.target_language}, permit_));
+  check_->sources = request_.texts;
+  check_->min_quality = request_.min_quality;
+  check_->refuse_low_quality = request_.refuse_low_quality;
+  return absl::OkStatus();
+}
+
 std::shared_ptr<const Translator> TranslateTask::translator() const {
   return route_.has_value() ? route_->translators().front() : nullptr;
 }
@@ -118,13 +139,22 @@ void TranslateTask::Run(std::shared_ptr<RequestState> state,
                         std::function<void(TranslateResponse)> done, OnProgress on_progress) {
   TranslateResponse refused;
   refused.status = state->Wanted(absl::Now());
+  if (refused.status.ok() && check_.has_value() && on_progress != nullptr) {
+    refused.status = InvalidField("output.reverse_check", "is not for a stream");
+  }
   if (refused.status.ok()) refused.status = permit_.TakeTexts(size_.texts);
   if (!refused.status.ok()) return done(std::move(refused));
   const auto settle = [this, done = std::move(done)](TranslateResponse response) {
     permit_.SettleTexts(size_.texts, response.status);
     done(std::move(response));
   };
-  Start(std::move(state), settle, std::move(on_progress));
+  if (!check_.has_value()) return Start(std::move(state), settle, std::move(on_progress));
+  Start(
+      state,
+      [this, state, settle](TranslateResponse response) {
+        CheckInReverse(*std::move(check_), std::move(response), state, settle);
+      },
+      nullptr);
 }
 
 void TranslateTask::Start(std::shared_ptr<RequestState> state,

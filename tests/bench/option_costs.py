@@ -4,7 +4,8 @@ turns within one run.
 
     option_costs.py [--rounds 5] [--build build/release] [NAME...]
 
-Uses the small model en-de in int8, one worker, and requests of 50 texts. For options that change what is generated
+Uses the small model en-de (for what is called "built-in", the built-in one) in int8, one worker, and requests of 50
+texts. For options that change what is generated
 (sampling), the ratio per generated token is printed as well. A prefix of 20 tokens is compared with decoding these tokens:
 both requests encode the same text and make one more step; "net" leaves out that cost, which is measured with a request
 of one token.
@@ -45,10 +46,11 @@ PREFIX = 20  # tokens
 class Setting:
     """A request: the options, the texts, and the setting that it is compared with."""
 
-    def __init__(self, base, texts, output=None, prefixes=None, **options):
+    def __init__(self, base, texts, output=None, prefixes=None, model="en-de", **options):
         self.base = base
         self.texts = texts
         self.prefixes = prefixes
+        self.model = model
         self.output = output
         self.options = pb.DecodingOptions(**options)
         self.seconds = []
@@ -76,6 +78,16 @@ def settings(texts, prefixed):
         "greedy": Setting("greedy", texts, **draw),
         "greedy again": Setting("greedy", texts, **draw),
         "greedy, quality": Setting("greedy", texts, pb.OutputOptions(quality=True), **draw),
+        "built-in": Setting("built-in", texts, model="built-in", **beam),
+        "built-in, quality": Setting("built-in", texts, pb.OutputOptions(quality=True), model="built-in", **beam),
+        "built-in, in reverse": Setting("built-in", texts, pb.OutputOptions(quality=True, reverse_check=True),
+                                        model="built-in", **beam),
+        "built-in, greedy": Setting("built-in, greedy", texts, model="built-in", **draw),
+        "built-in, greedy, quality": Setting("built-in, greedy", texts, pb.OutputOptions(quality=True),
+                                             model="built-in", **draw),
+        "built-in, greedy, in reverse": Setting("built-in, greedy", texts,
+                                                pb.OutputOptions(quality=True, reverse_check=True), model="built-in",
+                                                **draw),
         "sampling": Setting("greedy", texts, sampling=pb.Sampling(seed=1), **draw),
         "sampling, top-k 20": Setting("greedy", texts, sampling=pb.Sampling(seed=1, top_k=20), **draw),
         "sampling, top-p 0.9": Setting("greedy", texts, sampling=pb.Sampling(seed=1, top_p=0.9), **draw),
@@ -94,8 +106,9 @@ def settings(texts, prefixed):
 class Bench:
 
     def __init__(self):
-        self.server = harness.Server("--model", "en-de=" + harness.MODEL, "--workers", "1", "--precision", "int8",
-                                     "--log-level", "off", "--cache-bytes", "0")
+        self.server = harness.Server("--model", "en-de=" + harness.MODEL, "--model", "built-in=" + harness.BUILT_IN,
+                                     "--workers", "1", "--precision", "int8", "--log-level", "off",
+                                     "--cache-bytes", "0")
 
     def cpu(self):
         nanoseconds = 0
@@ -113,7 +126,8 @@ class Bench:
         texts = setting.texts[part::4]
         prefixes = (setting.prefixes or [])[part::4]
         for i in range(0, len(texts), 50):
-            request = pb.TranslateRequest(contents=texts[i:i + 50], options=setting.options,
+            request = pb.TranslateRequest(contents=texts[i:i + 50], options=setting.options, model=setting.model,
+                                          source_language="en", target_language="de",
                                           output=output or setting.output, target_prefixes=prefixes[i:i + 50],
                                           sentence_splitting=pb.SENTENCE_SPLITTING_NONE)
             found += self.server.translation.Translate(request, timeout=120).translations
@@ -130,7 +144,7 @@ class Bench:
         tokens = []
         for i in range(0, len(made), 50):
             tokens += self.server.translation.Tokenize(pb.TokenizeRequest(
-                contents=[prefix for _, prefix in made[i:i + 50]], target=True), timeout=60).texts
+                contents=[prefix for _, prefix in made[i:i + 50]], target=True, model="en-de"), timeout=60).texts
         return [pair for pair, text in zip(made, tokens) if len(text.token_ids) == PREFIX][:48]
 
     def measure(self, made, rounds):
@@ -163,12 +177,12 @@ def main():
         bench.measure(made, ARGUMENTS.rounds)
     finally:
         bench.server.stop()
-    print(f"{'':22} {'CPU ms':>8} {'ratio':>7} {'per token':>10}   of")
+    print(f"{'':28} {'CPU ms':>8} {'ratio':>7} {'per token':>10}   of")
     for name, setting in made.items():
         base = made[setting.base]
         ratios = [own / other for own, other in zip(setting.seconds, base.seconds)]
         ratio = statistics.median(ratios)
-        print(f"{name:22} {1e3 * statistics.median(setting.seconds):8.1f} {ratio:7.3f} "
+        print(f"{name:28} {1e3 * statistics.median(setting.seconds):8.1f} {ratio:7.3f} "
               f"{ratio * base.tokens / max(1, setting.tokens):10.3f}   {setting.base}")
     for size in (1, 4):
         parts = [made.get(name.format(size)) for name in ("prefix, beam {}", f"{PREFIX} tokens, beam {{}}",

@@ -72,6 +72,55 @@ class QualityTest(unittest.TestCase):
         self.assertEqual(response.model, "six+six")
         self.assertTrue(0 < response.translations[0].hypotheses[0].quality.score < 1)
 
+    def test_the_other_direction_finds_what_was_left_out(self):
+        plain = {"quality_features": True}
+        checked = {**plain, "reverse_check": True}
+        short = "Das Haus ist sehr alt."
+        self.assertFalse(self.score(SOUND, **plain).HasField("reverse_log_prob"))
+        self.assertGreater(self.score(SOUND, **checked).reverse_log_prob, self.score(short, **checked).reverse_log_prob)
+        self.assertGreater(self.score(SOUND, **checked).score, self.score(short, **checked).score)
+        names = [[each.name for each in self.score(SOUND, **fields).features] for fields in (plain, checked)]
+        self.assertIn("reverse_min_margin", set(names[1]) - set(names[0]))
+
+    def test_translations_are_checked_in_reverse_sentence_by_sentence(self):
+        output = pb.OutputOptions(quality=True, sentence_spans=True, reverse_check=True)
+        fields = {"source_language": "en", "target_language": "de", "output": output}
+        translation = self.server.translate(TEXT + " It is old.", **fields).translations[0]
+        whole = translation.hypotheses[0].quality
+        self.assertEqual(whole.score, min(each.quality.score for each in translation.sentences))
+        source, target = (text.encode() for text in (TEXT + " It is old.", translation.hypotheses[0].text))
+        for sentence in translation.sentences:
+            pair = pb.ScorePair(source=target[sentence.target_begin:sentence.target_end],
+                                target=source[sentence.source_begin:sentence.source_end])
+            back = self.server.translation.Score(pb.ScoreRequest(pairs=[pair], source_language="de",
+                                                                 target_language="en")).scores[0]
+            self.assertAlmostEqual(sentence.quality.reverse_log_prob, back.score, delta=1e-4)
+        body = self.post("/v1/translate", {"contents": [TEXT], "source_language": "en", "target_language": "de",
+                                           "output": {"quality": True, "reverseCheck": True}})
+        self.assertLess(body["translations"][0]["hypotheses"][0]["quality"]["reverseLogProb"], 0)
+        output.quality = False  # the bound alone asks for it, too
+        self.assertTrue(self.server.translate(TEXT, min_quality=1.0, **fields).translations[0].low_quality)
+
+    def test_a_check_in_reverse_that_is_impossible_is_refused(self):
+        def refusal(call, **fields):
+            with self.assertRaises(grpc.RpcError) as raised:
+                call(**{"source_language": "en", "target_language": "de", **fields})
+            self.assertIn("reverse_check", raised.exception.details())
+            return raised.exception.code()
+
+        def translate(**fields):
+            return self.server.translate(TEXT, **fields)
+
+        both = pb.OutputOptions(quality=True, reverse_check=True)
+        invalid = grpc.StatusCode.INVALID_ARGUMENT
+        self.assertEqual(refusal(translate, output=pb.OutputOptions(reverse_check=True)), invalid)
+        self.assertEqual(refusal(translate, output=both, source_language="auto"), invalid)
+        self.assertEqual(refusal(translate, output=both, markup=pb.MARKUP_HTML), invalid)
+        self.assertEqual(refusal(lambda **fields: list(self.server.translation.TranslateStream(pb.TranslateRequest(
+            contents=[TEXT], **fields))), output=both), invalid)
+        self.assertEqual(refusal(translate, output=both, source_language="de", target_language="fr"),
+                         grpc.StatusCode.FAILED_PRECONDITION)  # from fr to de, there is no single model
+
     def test_who_does_not_ask_is_told_nothing(self):
         translation = self.server.translate(TEXT, target_language="de").translations[0]
         self.assertFalse(translation.hypotheses[0].HasField("quality"))

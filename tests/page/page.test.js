@@ -184,6 +184,7 @@ describe('against a fake server', () => {
     await page.select('#memory', 'm1');
     await until('it can be corrected', () => shown('#correct'));
     assert.deepEqual(server.requests.at(-1).memoryIds, ['m1']);
+    assert.equal(server.requests.at(-1).output.alignments, undefined); // or the memory would not answer
     await page.click('#correct');
     await lookAround('correct');
     const learn = () => page.$eval('#correct-form button', (button) => button.click());
@@ -663,6 +664,49 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
     const [first, second] = (await saved('letter.de.txt')).split('\n\n\n');
     assert.equal(second, `${first}\n`);
     assert.notEqual(first, 'The cat is old.');
+  });
+
+  it('learns words and corrections', async () => {
+    const post = async (path, body) => {
+      const answer = await fetch(`${origin}/v1/${path}`, {
+        method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body),
+      });
+      assert.equal(answer.status, 200, path);
+      return answer.json();
+    };
+    const languages = {sourceLanguage: 'en', targetLanguage: 'de'};
+    const {id: glossary} = await post('glossaries', {
+      name: 'Houses', dictionaries: [{...languages, entries: [{source: 'house', target: 'Gebäude'}]}],
+    });
+    const {id: memory} = await post('memories', {memory: {name: 'Shop', ...languages}});
+    await page.goto(origin);
+    await until('both are offered', () => page.evaluate((ids) => ids.every((id) => document.querySelector(`option[value="${id}"]`)),
+      [glossary, memory]));
+    await open('#options');
+    await page.select('#glossary', glossary);
+    await page.type('#source', 'The house is old. The cat sleeps.');
+    const terms = () => page.$$eval('.word.term', (nodes) => nodes.map((node) => node.textContent));
+    await until('the term is marked', async () => (await terms()).join() === 'Gebäude');
+    assert.ok(!await shown('#unmet'));
+    assert.equal((await page.$$('.word.doubtful')).length, 1, 'the least sure of a few words is underlined');
+
+    await page.select('#memory', memory);
+    await until('it can be corrected', () => shown('#correct'));
+    await page.click('#correct');
+    const boxes = () => page.$$eval('#correct-form textarea', (nodes) => nodes.map((node) => node.value));
+    assert.equal((await boxes()).length, 2);
+    const kept = (await boxes())[1];
+    await page.$eval('#correct-form textarea', (box) => { box.value = 'Alt ist das Gebäude.'; });
+    await page.$eval('#correct-form button', (button) => button.click());
+    await translated(`Alt ist das Gebäude. ${kept}`);
+    assert.ok(!await shown('#correct-form'));
+    assert.deepEqual(await terms(), ['Gebäude.']);
+    // It stays so, and another sentence is the model's.
+    await page.reload();
+    await translated(`Alt ist das Gebäude. ${kept}`);
+    await setText('The cat sleeps.');
+    await translated(kept);
+    await lookAround('real-words');
   });
 
   it('shows a long text word by word as its events come', async () => {

@@ -32,7 +32,8 @@ class PageTest(unittest.TestCase):
                 self.skipTest("npm did not get the packages within 120 s")
             if installed.returncode != 0:
                 self.skipTest("npm cannot get the packages: " + installed.stderr.strip()[:200])
-            server = Server(*FLOAT32, "--workers", "1")
+            server = Server(*FLOAT32, "--workers", "1", "--glossaries", os.path.join(directory, "glossaries"),
+                            "--translation-memories", os.path.join(directory, "memories"))
             try:
                 ended = subprocess.run(
                     ["node", "--test", "page.test.js"], cwd=tests, capture_output=True, text=True, timeout=1000,

@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """Fits the weights of Quality.score to translations with and without faults, and judges them on others.
 
-    dragoman-server --model en-de-fr-es=models/en-de-fr-es --precision int8 &
-    tools/quality/fit.py --held-out held-out --server http://127.0.0.1:8080 --work /tmp/quality --write
+    tools/quality/fit.py --held-out held-out --limit 1000 --work /tmp/quality --write
 
 --held-out has the files validation.eng-deu.tsv, test.eng-deu.tsv and so on that tools/train writes.  The weights are
-fitted to the validation pairs and the first half of the test pairs, and judged on the second half.  The server computes
-the features, so that they are those it uses; its answers are kept in --work, and a second run only fits.  --write
-replaces engine/quality_weights.inc.  Only Python's standard library is needed.
+fitted to the validation pairs and the first half of the test pairs, and judged on the second half: once without the
+features of a check in reverse, once with them.  A dragoman-server of the built-in model computes the features, so that
+they are those it uses: one of --build is started, or that at --server is asked.  Its answers are kept in --work, and a
+second run only fits.  --write replaces engine/quality_weights.inc.  Only Python's standard library is needed.
 """
 
 import argparse
+import atexit
 import json
 import os
+import re
+import subprocess
 import sys
 import urllib.request
 
@@ -20,15 +23,26 @@ import faults
 import logistic
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MODEL = os.path.join(ROOT, "models/en-de-fr-es")
 WEIGHTS = os.path.join(ROOT, "engine/quality_weights.inc")
 LANGUAGES = {"eng": "en", "deu": "de", "fra": "fr", "spa": "es"}
 SOUND = "sound"
 
 
 class Server:
-    """The JSON API of a server."""
+    """The JSON API of a server: that at an address, or one that is started from a build."""
 
-    def __init__(self, address: str):
+    def __init__(self, address: str | None, build: str):
+        if address is None:
+            process = subprocess.Popen(
+                [os.path.join(build, "server/dragoman-server"), "--model", "en-de-fr-es=" + MODEL,
+                 "--precision", "int8", "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
+                 "--log-level", "off"], stdout=subprocess.PIPE, text=True)
+            atexit.register(process.kill)
+            listening = next((line for line in process.stdout if line.startswith("listening")), None)
+            if not listening:
+                sys.exit("the server did not start")
+            address = "http://" + re.search(r" http=(\S+)", listening)[1]
         self.address = address
 
     def post(self, path: str, body: dict) -> dict:
@@ -51,7 +65,8 @@ class Server:
         for i in range(0, len(pairs), 64):
             answer = self.post("/v1/score", {
                 "pairs": [{"source": source, "target": text} for source, text in pairs[i:i + 64]],
-                "source_language": "en", "target_language": target, "quality": True, "quality_features": True})
+                "source_language": "en", "target_language": target, "quality": True, "quality_features": True,
+                "reverse_check": True})
             done += [each["quality"] for each in answer["scores"]]
         return done
 
@@ -88,14 +103,15 @@ def make_rows(server: Server, held_out: str, code: str, part: str, base: str, li
 def all_rows(flags: argparse.Namespace) -> dict[str, list[dict]]:
     """Rows by "PART.LANGUAGE.BASE", from --work or the server."""
     os.makedirs(flags.work, exist_ok=True)
-    found = {}
+    found, server = {}, None
     for code in ("deu", "fra", "spa"):
         for part in ("validation", "test"):
             for base in ("reference", "own"):
                 name = f"{part}.{code}.{base}"
                 path = os.path.join(flags.work, name + ".json")
                 if not os.path.exists(path):
-                    rows = make_rows(Server(flags.server), flags.held_out, code, part, base, flags.limit)
+                    server = server or Server(flags.server, flags.build)
+                    rows = make_rows(server, flags.held_out, code, part, base, flags.limit)
                     with open(path + ".new", "w", encoding="utf-8") as file:
                         json.dump(rows, file)
                     os.rename(path + ".new", path)
@@ -109,12 +125,13 @@ def place_of(row: dict) -> int:
 
 
 def weights_of(rows: list[dict]) -> list[float]:
-    """A sound translation counts 1, and so do all faults of a pair together."""
+    """A sound translation counts 1.  All faults together count as much as all of those, and each kind the same, however
+    few pairs have a place for it."""
     count: dict[str, int] = {}
     for row in rows:
-        if row["kind"] != SOUND:
-            count[row["group"]] = count.get(row["group"], 0) + 1
-    return [1.0 if row["kind"] == SOUND else 1.0 / count[row["group"]] for row in rows]
+        count[row["kind"]] = count.get(row["kind"], 0) + 1
+    share = count[SOUND] / (len(count) - 1)
+    return [1.0 if row["kind"] == SOUND else share / count[row["kind"]] for row in rows]
 
 
 def score(row: dict, names: list[str], found: list[float]) -> float:
@@ -147,19 +164,41 @@ def calibrate(judged: dict[str, tuple[list[dict], list[float]]]) -> None:
     print(f"\nexpected calibration error {error:.3f}")
 
 
-def write_weights(names: list[str], found: list[float]) -> None:
+def write_weights(names: list[str], alone: list[float], checked: list[float]) -> None:
     with open(WEIGHTS, "w", encoding="utf-8") as file:
         file.write("// Written by tools/quality/fit.py.\n")
-        file.write(f"constexpr float kBias = {found[-1]:.5f}f;\nconstexpr Weight kWeights[] = {{\n")
-        for name, weight in zip(names, found):
-            file.write(f'    {{"{name}", {weight:.5f}f}},\n')
+        file.write(f'constexpr Weight kBias = {{"bias", {alone[-1]:.5f}f, {checked[-1]:.5f}f}};\n')
+        file.write("constexpr Weight kWeights[] = {\n")
+        padded = alone[:-1] + [0.0] * (len(names) - len(alone) + 1)
+        for name, weight, other in zip(names, padded, checked):
+            file.write(f'    {{"{name}", {weight:.5f}f, {other:.5f}f}},\n')
         file.write("};\n")
+
+
+def fit(train: list[dict], names: list[str], ridge: float) -> list[float]:
+    found = logistic.fit([[row["values"][name] for name in names] for row in train],
+                         [int(row["kind"] == SOUND) for row in train], weights_of(train), ridge)
+    for name, weight in zip([*names, "bias"], found):
+        print(f"{name:22} {weight:9.4f}")
+    return found
+
+
+def judge(judged: dict[str, list[dict]], names: list[str], found: list[float]) -> None:
+    print("| AUROC (number) | all | " + " | ".join(faults.KINDS) + " |\n|---|" + "---|" * (len(faults.KINDS) + 1))
+    scored = {name: (rows, [score(row, names, found) for row in rows]) for name, rows in judged.items()}
+    for base in ("reference", "own"):
+        for code in ("deu", "fra", "spa"):
+            report(*scored[f"test.{code}.{base}"], f"eng-{code}, {base}")
+        chosen = [each for name, each in scored.items() if name.endswith(base)]
+        report(sum((rows for rows, _ in chosen), []), sum((part for _, part in chosen), []), f"all, {base}")
+    calibrate(scored)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--held-out", default="held-out")
-    parser.add_argument("--server", default="http://127.0.0.1:8080")
+    parser.add_argument("--server", help="its address; without one, a server is started")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
     parser.add_argument("--work", default="/tmp/quality")
     parser.add_argument("--limit", type=int, default=2000, help="pairs of each file")
     parser.add_argument("--ridge", type=float, default=3.0)
@@ -172,21 +211,16 @@ def main() -> None:
     judged = {name: [row for row in rows if place_of(row) >= half]
               for name, rows in parts.items() if name.startswith("test")}
     names = list(train[0]["values"])
-    found = logistic.fit([[row["values"][name] for name in names] for row in train],
-                         [int(row["kind"] == SOUND) for row in train], weights_of(train), flags.ridge)
-    for name, weight in zip([*names, "bias"], found):
-        print(f"{name:16} {weight:9.4f}")
-    print(f"\nfitted to {len(train)} translations\n")
-    print("| AUROC (number) | all | " + " | ".join(faults.KINDS) + " |\n|---|" + "---|" * (len(faults.KINDS) + 1))
-    scored = {name: (rows, [score(row, names, found) for row in rows]) for name, rows in judged.items()}
-    for base in ("reference", "own"):
-        for code in ("deu", "fra", "spa"):
-            report(*scored[f"test.{code}.{base}"], f"eng-{code}, {base}")
-        chosen = [each for name, each in scored.items() if name.endswith(base)]
-        report(sum((rows for rows, _ in chosen), []), sum((part for _, part in chosen), []), f"all, {base}")
-    calibrate(scored)
+    print(f"fitted to {len(train)} translations")
+    found = []
+    for title, chosen in (("without a check in reverse", [each for each in names if not each.startswith("reverse_")]),
+                          ("with one", names)):
+        print(f"\n{title}\n")
+        found.append(fit(train, chosen, flags.ridge))
+        print()
+        judge(judged, chosen, found[-1])
     if flags.write:
-        write_weights(names, found)
+        write_weights(names, *found)
 
 
 if __name__ == "__main__":

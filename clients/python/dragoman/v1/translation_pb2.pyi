@@ -647,7 +647,7 @@ class ModelVersion(_message.Message):
     def __init__(self, label: _Optional[str] = ..., version: _Optional[str] = ..., state: _Optional[_Union[Model.State, str]] = ..., percent: _Optional[float] = ..., failure: _Optional[str] = ...) -> None: ...
 
 class OutputOptions(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "quality_features", "receipt", "sentence_spans", "set_direction", "token_scores", "tokens"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "attention_heads", "candidates", "hide_prefix", "quality", "quality_features", "receipt", "reverse_check", "sentence_spans", "set_direction", "token_scores", "tokens"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
@@ -657,6 +657,7 @@ class OutputOptions(_message.Message):
     QUALITY_FEATURES_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
     RECEIPT_FIELD_NUMBER: _ClassVar[int]
+    REVERSE_CHECK_FIELD_NUMBER: _ClassVar[int]
     SENTENCE_SPANS_FIELD_NUMBER: _ClassVar[int]
     SET_DIRECTION_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
@@ -670,11 +671,12 @@ class OutputOptions(_message.Message):
     quality: bool
     quality_features: bool
     receipt: bool
+    reverse_check: bool
     sentence_spans: bool
     set_direction: bool
     token_scores: bool
     tokens: bool
-    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ..., quality_features: bool = ..., receipt: bool = ...) -> None: ...
+    def __init__(self, tokens: bool = ..., token_scores: bool = ..., alignments: bool = ..., sentence_spans: bool = ..., quality: bool = ..., hide_prefix: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., attention_heads: _Optional[_Iterable[_Union[AttentionHeads, _Mapping]]] = ..., candidates: _Optional[int] = ..., set_direction: bool = ..., quality_features: bool = ..., reverse_check: bool = ..., receipt: bool = ...) -> None: ...
 
 class PairScore(_message.Message):
     __slots__ = ["aligned_text", "alignment", "log_prob", "perplexity", "quality", "score", "token_scores", "tokens"]
@@ -697,13 +699,14 @@ class PairScore(_message.Message):
     def __init__(self, log_prob: _Optional[float] = ..., tokens: _Optional[_Iterable[str]] = ..., token_scores: _Optional[_Iterable[float]] = ..., score: _Optional[float] = ..., perplexity: _Optional[float] = ..., alignment: _Optional[_Iterable[_Union[AlignmentPoint, _Mapping]]] = ..., aligned_text: _Optional[_Union[AlignedText, _Mapping]] = ..., quality: _Optional[_Union[Quality, _Mapping]] = ...) -> None: ...
 
 class Quality(_message.Message):
-    __slots__ = ["doubtful", "features", "literals", "mean_log_prob", "min_log_prob", "perplexity", "score"]
+    __slots__ = ["doubtful", "features", "literals", "mean_log_prob", "min_log_prob", "perplexity", "reverse_log_prob", "score"]
     DOUBTFUL_FIELD_NUMBER: _ClassVar[int]
     FEATURES_FIELD_NUMBER: _ClassVar[int]
     LITERALS_FIELD_NUMBER: _ClassVar[int]
     MEAN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     MIN_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     PERPLEXITY_FIELD_NUMBER: _ClassVar[int]
+    REVERSE_LOG_PROB_FIELD_NUMBER: _ClassVar[int]
     SCORE_FIELD_NUMBER: _ClassVar[int]
     doubtful: _containers.RepeatedCompositeFieldContainer[DoubtfulWord]
     features: _containers.RepeatedCompositeFieldContainer[QualityFeature]
@@ -711,8 +714,9 @@ class Quality(_message.Message):
     mean_log_prob: float
     min_log_prob: float
     perplexity: float
+    reverse_log_prob: float
     score: float
-    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ..., literals: _Optional[_Iterable[_Union[LiteralFault, _Mapping]]] = ..., score: _Optional[float] = ..., doubtful: _Optional[_Iterable[_Union[DoubtfulWord, _Mapping]]] = ..., features: _Optional[_Iterable[_Union[QualityFeature, _Mapping]]] = ...) -> None: ...
+    def __init__(self, mean_log_prob: _Optional[float] = ..., min_log_prob: _Optional[float] = ..., perplexity: _Optional[float] = ..., literals: _Optional[_Iterable[_Union[LiteralFault, _Mapping]]] = ..., score: _Optional[float] = ..., doubtful: _Optional[_Iterable[_Union[DoubtfulWord, _Mapping]]] = ..., features: _Optional[_Iterable[_Union[QualityFeature, _Mapping]]] = ..., reverse_log_prob: _Optional[float] = ...) -> None: ...
 
 class QualityFeature(_message.Message):
     __slots__ = ["name", "value", "weight"]
@@ -769,7 +773,7 @@ class ScorePair(_message.Message):
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ...) -> None: ...
 
 class ScoreRequest(_message.Message):
-    __slots__ = ["alignment_threshold", "alignments", "attention", "model", "pairs", "priority", "quality", "quality_features", "source_language", "target_language"]
+    __slots__ = ["alignment_threshold", "alignments", "attention", "model", "pairs", "priority", "quality", "quality_features", "reverse_check", "source_language", "target_language"]
     ALIGNMENTS_FIELD_NUMBER: _ClassVar[int]
     ALIGNMENT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     ATTENTION_FIELD_NUMBER: _ClassVar[int]
@@ -778,6 +782,7 @@ class ScoreRequest(_message.Message):
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FEATURES_FIELD_NUMBER: _ClassVar[int]
     QUALITY_FIELD_NUMBER: _ClassVar[int]
+    REVERSE_CHECK_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     alignment_threshold: float
@@ -788,9 +793,10 @@ class ScoreRequest(_message.Message):
     priority: Priority
     quality: bool
     quality_features: bool
+    reverse_check: bool
     source_language: str
     target_language: str
-    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., alignments: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., quality: bool = ..., quality_features: bool = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., pairs: _Optional[_Iterable[_Union[ScorePair, _Mapping]]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., priority: _Optional[_Union[Priority, str]] = ..., alignments: bool = ..., alignment_threshold: _Optional[float] = ..., attention: bool = ..., quality: bool = ..., quality_features: bool = ..., reverse_check: bool = ...) -> None: ...
 
 class ScoreResponse(_message.Message):
     __slots__ = ["scores"]

@@ -155,6 +155,31 @@ INSTANTIATE_TEST_SUITE_P(
                                      Shape{1, 1}, Shape{64, 935}, Shape{1024, 96})),
     NameOfShapes);
 
+// ARM multiplies four inputs, two rows and two outputs at once, in blocks of 1024 inputs, and six
+// rows and 64 outputs together: something is left over of each of them here.
+TEST(Gemm, BFloat16TakesWhatIsLeftOver) {
+  const Arithmetic arithmetic = {Precision::kBFloat16, Matmul::kNative};
+  SKIP_UNLESS_POSSIBLE(arithmetic);
+  std::mt19937 random(16);
+  GemmScratch scratch;
+  for (const int inputs : {1, 2, 3, 4, 5, 7, 30, 1023, 1024, 1025, 2051}) {
+    for (const int outputs : {1, 2, 63, 64, 65, 129}) {
+      SCOPED_TRACE(testing::Message() << inputs << " x " << outputs);
+      const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
+      const std::vector<float> bias = RandomVector(outputs, &random);
+      const auto gemm = PackedGemm::Create(weight.view(), bias, Activation::kRelu, arithmetic);
+      ASSERT_TRUE(gemm.ok()) << gemm.status();
+      for (int rows = 1; rows <= (inputs > 1000 ? 5 : 17); ++rows) {
+        const Matrix<float> x = RandomMatrix(rows, inputs, &random);
+        Matrix<float> y(rows, outputs);
+        gemm->Apply(x.view(), y.view(), &scratch);
+        ExpectProduct(Precision::kBFloat16, x, weight, bias, Activation::kRelu, y);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 // Some outputs of Int8Rows, bit for bit as Int8Gemm computes them.
 void ExpectNamedOutputs(int inputs, int outputs) {
   std::mt19937 random(12);

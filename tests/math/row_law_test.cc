@@ -84,6 +84,11 @@ TEST_P(RowLawOf, GemmOnOtherInstructionSets) {
   ForEachInstructionSet([] { ExpectRowLawOfGemm(arithmetic(), {{64, 192}, {33, 70}}, 1); });
 }
 
+TEST_P(RowLawOf, GemmOfOddShapes) {
+  SKIP_UNLESS_POSSIBLE(arithmetic());
+  ExpectRowLawOfGemm(arithmetic(), {{1, 1}, {7, 65}, {33, 70}, {1027, 3}}, 1);
+}
+
 TEST_P(RowLawOf, GemmByATeam) {
   SKIP_UNLESS_POSSIBLE(arithmetic());
   ExpectRowLawOfGemm(arithmetic(), {{64, 935}, {512, 512}}, 3);

@@ -24,9 +24,13 @@ set(ENV{PKG_CONFIG_SYSROOT_DIR} ${sysroot})
 set(ENV{PKG_CONFIG_LIBDIR} ${sysroot}/usr/lib/aarch64-linux-gnu/pkgconfig:${sysroot}/usr/share/pkgconfig)
 
 # The CPUs that the tests run on: without an extension for 8-bit products, with the dot product, and with all
-# that QEMU has (matrix products, SVE).
+# that QEMU has (matrix products, SVE).  From QEMU 8.1 (Debian 13) on, there is also a real one with those.
 set(DRAGOMAN_EMULATED_CPUS cortex-a72 neoverse-n1 max)
 find_program(DRAGOMAN_QEMU_ARM64 NAMES qemu-aarch64-static qemu-aarch64)
 if(DRAGOMAN_QEMU_ARM64)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${DRAGOMAN_QEMU_ARM64} -L ${sysroot})
+  execute_process(COMMAND ${DRAGOMAN_QEMU_ARM64} -cpu help OUTPUT_VARIABLE cpus ERROR_QUIET)
+  if(cpus MATCHES "neoverse-v1")
+    list(APPEND DRAGOMAN_EMULATED_CPUS neoverse-v1)
+  endif()
 endif()

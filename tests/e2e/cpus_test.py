@@ -19,6 +19,7 @@ import harness
 KERNELS = {
     "cortex-a72": {"neon"},
     "neoverse-n1": {"neon_dotprod"},
+    "neoverse-v1": {"neon_i8mm"},
     "max": {"neon_i8mm"},  # all that QEMU has, of 64-bit ARM
     "Haswell": {"avx2"},
     "Nehalem": {"ssse3"},

@@ -24,7 +24,7 @@ bool LooksCompressed(const grpc::ByteBuffer& bytes) {
 // False if the bytes do not parse; then the message is what the parser had read before it stopped,
 // including a string that is not UTF-8.
 template <typename Message>
-bool Parse(const grpc::ByteBuffer& bytes, Message* message) {
+bool ParseFrom(const grpc::ByteBuffer& bytes, Message* message) {
   grpc::ByteBuffer buffer = bytes;  // reading it consumes it; the slices are shared
   return grpc::SerializationTraits<Message>::Deserialize(&buffer, message).ok();
 }
@@ -46,7 +46,7 @@ absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_by
   if (!bytes.Valid()) return absl::CancelledError("the client went away");
   if (bytes.Length() > max_bytes) return MessageTooLarge(bytes.Length(), max_bytes);
   Message message;
-  if (Parse(bytes, &message)) return message;
+  if (ParseFrom(bytes, &message)) return message;
   if (const std::string field = FindInvalidUtf8(message); !field.empty()) {
     return InvalidField(field, "is not valid UTF-8");
   }
@@ -112,7 +112,7 @@ std::string FindInvalidUtf8(const google::protobuf::Message& message) {
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes,
                                                    size_t max_bytes) {
   v1::TranslateBulkRequest message;
-  const bool parsed = Parse(bytes, &message);
+  const bool parsed = ParseFrom(bytes, &message);
   if (!IsValidUtf8(message.id())) return InvalidField("id", "is not valid UTF-8");
   BulkExchange::Item item = {message.id(), v1::TranslateRequest(), bytes.Length()};
   if (bytes.Length() > max_bytes) {

@@ -68,6 +68,16 @@ class ExportedSeriesTest(ServerTest):
                 self.assertNotIn("$", query.replace("$__rate_interval", ""))
                 self.assert_exported(query)
 
+    def test_no_panels_of_the_dashboard_overlap_or_share_an_id(self):
+        panels = files.dashboard()["panels"]
+        self.assertEqual(len({panel["id"] for panel in panels}), len(panels))
+        taken = {}
+        for panel in panels:
+            place = panel["gridPos"]
+            for x in range(place["x"], place["x"] + place["w"]):
+                for y in range(place["y"], place["y"] + place["h"]):
+                    self.assertEqual(taken.setdefault((x, y), panel["id"]), panel["id"], panel["title"])
+
     def test_every_variable_of_the_dashboard(self):
         for variable in files.dashboard()["templating"]["list"]:
             if variable["type"] == "query":

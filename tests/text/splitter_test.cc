@@ -221,7 +221,7 @@ TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
                           "Dr", "am", "-",  "«", "\u2028", "\u00A0", "🙂"};
   for (int round = 0; round < 20000; ++round) {
     std::string text;
-    for (size_t n = random() % 20; n > 0; --n) text += kMarks[random() % std::size(kPieces)];
+    for (size_t n = random() % 20; n > 0; --n) text += kMarks[random() % std::size(kMarks)];
     size_t end = 0;
     for (const TextSpan& span : SplitSentences(text)) {
       const std::string between = text.substr(end, span.begin - end);

@@ -337,7 +337,9 @@ void ExpectSameLanguages(const std::string& directory) {
   EXPECT_EQ(languages->targets(), (*tokenizer)->languages().targets()) << directory;
   const auto own = languages->Resolve("", ""), same = (*tokenizer)->languages().Resolve("", "");
   ASSERT_EQ(own.ok(), same.ok()) << directory;
-  if (own.ok()) EXPECT_EQ(own->source + own->target, same->source + same->target) << directory;
+  if (own.ok()) {
+    EXPECT_EQ(own->source + own->target, same->source + same->target) << directory;
+  }
 }
 
 TEST(Languages, AreTheSameWithoutTheTokenizer) {

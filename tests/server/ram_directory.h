@@ -18,7 +18,7 @@ class RamDirectory {
  public:
   RamDirectory() {
     path_ = (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : testing::TempDir()) + "/test-XXXXXX";
-    mkdtemp(path_.data());
+    if (mkdtemp(path_.data()) == nullptr) ADD_FAILURE() << "no directory " << path_;
   }
   RamDirectory(const RamDirectory&) = delete;
   RamDirectory& operator=(const RamDirectory&) = delete;

@@ -35,7 +35,7 @@ absl::StatusOr<ReverseCheck> FindReverse(const ModelRegistry& models, const Rout
   if (!back.ok() || back->translators().size() != 1 ||
       !Serves(*back->translators().front(), check.languages)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("output.reverse_check: no single model translates from \"",
+        absl::StrCat("reverse_check: no single model translates from \"",
                      check.languages.source, "\" to \"", check.languages.target, "\""));
   }
   check.translator = back->translators().front();

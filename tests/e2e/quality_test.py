@@ -74,7 +74,7 @@ class QualityTest(unittest.TestCase):
 
     def test_the_other_direction_finds_what_was_left_out(self):
         plain = {"quality_features": True}
-        checked = {**plain, "reverse_check": True}
+        checked = {**plain, "reverse_check": True, "source_language": "en"}
         short = "Das Haus ist sehr alt."
         self.assertFalse(self.score(SOUND, **plain).HasField("reverse_log_prob"))
         self.assertGreater(self.score(SOUND, **checked).reverse_log_prob, self.score(short, **checked).reverse_log_prob)

@@ -22,11 +22,10 @@ export function request(text, fields) {
 // Without it, HTML may come back with fewer attributes, and so as another text.
 const direction = ({markup}) => (markup ? {setDirection: true} : {});
 
-// What to return besides the text.  The matrix of a long text is large, so it is returned only to be drawn.  Nothing is
-// aligned with a memory, which would not answer then: the model has to make what it attends to.
+// What to return besides the text.  The matrix of a long text is large, so it is returned only to be drawn.
 function outputs(asked, model) {
   const wanted = {tokens: true, tokenScores: true, sentenceSpans: true, ...direction(asked)};
-  if (noAttention.has(model) || asked.memoryIds) return wanted;
+  if (noAttention.has(model)) return wanted;
   const drawn = $('attention-section').open && asked.contents[0].length <= LONGEST_PICTURE;
   return {...wanted, alignments: true, alignmentThreshold: 0.04, ...(drawn && {attention: true})};
 }

@@ -275,12 +275,7 @@ Quality Judge(const JudgedSentence& sentence) {
 
 void AddReverse(const QualityValues& reverse, float log_prob, Quality* quality) {
   using F = QualityFeature;
-  for (const auto& [from, to] : {std::pair(F::kMeanLogProb, F::kReverseMeanLogProb),
-                                 std::pair(F::kMeanMargin, F::kReverseMeanMargin),
-                                 std::pair(F::kMinMargin, F::kReverseMinMargin),
-                                 std::pair(F::kWorstMargins, F::kReverseWorstMargins)}) {
-    Set(to, reverse[static_cast<size_t>(from)], &quality->values);
-  }
+  Set(F::kReverseMinMargin, reverse[static_cast<size_t>(F::kMinMargin)], &quality->values);
   quality->reverse_log_prob = log_prob;
   quality->score = QualityScore(quality->values, /*checked=*/true);
 }

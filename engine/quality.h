@@ -53,17 +53,14 @@ enum class QualityFeature {
   kCopied,         // the part of the target's longer words that are the source's
   kRepeated,       // the part of the target's pairs of words that occurred before
   kLogTokens,      // log(target tokens): the lowest of many is lower
-  // Of the source, given the target, by the model of the other direction (reverse_check.h); as
-  // above.  0 without that check.
-  kReverseMeanLogProb,
-  kReverseMeanMargin,
+  // kMinMargin of the source, given the target, by the model of the other direction
+  // (reverse_check.h); 0 without that check.
   kReverseMinMargin,
-  kReverseWorstMargins,
   kCount,
 };
 inline constexpr size_t kQualityFeatures = static_cast<size_t>(QualityFeature::kCount);
 // Those that are there without a check in reverse.
-inline constexpr size_t kFreeFeatures = static_cast<size_t>(QualityFeature::kReverseMeanLogProb);
+inline constexpr size_t kFreeFeatures = static_cast<size_t>(QualityFeature::kReverseMinMargin);
 using QualityValues = std::array<float, kQualityFeatures>;
 
 // A sentence with its translation, and what the search knows of it.

@@ -179,12 +179,11 @@ TEST(Quality, WhatTheOtherDirectionSaysCounts) {
   const float likely = quality.score;
   EXPECT_EQ(quality.reverse_log_prob, -0.2f);
   EXPECT_FLOAT_EQ(Value(quality.values, F::kReverseMinMargin), -0.5f);
-  EXPECT_FLOAT_EQ(Value(quality.values, F::kReverseMeanLogProb), -0.2f);
-  EXPECT_NE(WeighedValue(F::kReverseWorstMargins, quality), 0.0f);
+  EXPECT_LT(WeighedValue(F::kReverseMinMargin, quality), 0.0f);
   back.margins = {-9.0f, -9.0f, -9.0f, 0.0f, 0.0f};
   back.log_probs = {-9.0f, -9.0f, -9.0f, 0.0f, 0.0f};
   AddReverse(QualityValuesOf(back.Judged()), -5.4f, &quality);
-  EXPECT_LT(quality.score, likely / 2);
+  EXPECT_LT(quality.score, likely);
 }
 
 TEST(Quality, AWordIsDoubtfulIfOneOfItsTokensIs) {

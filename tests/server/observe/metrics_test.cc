@@ -167,7 +167,8 @@ TEST_F(MetricsTest, EveryFamilyHasHelpAndAType) {
   }
 }
 
-// The names in the first column of the table in docs/metrics.md; those that gRPC gives are not ours.
+// The names in the first column of the table in docs/metrics.md; those that gRPC gives are not
+// ours.
 std::set<std::string> DocumentedSeries() {
   std::ifstream file("docs/metrics.md");
   std::set<std::string> names;

@@ -7,7 +7,7 @@
 #include "server/config/settings.h"
 #include "tests/fuzz/fuzzer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(config) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const absl::StatusOr<dragoman::v1::ServerConfig> config = dragoman::ParseConfig(text);
   if (!config.ok()) {
@@ -24,5 +24,4 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const absl::StatusOr<int64_t> bytes = dragoman::ParseBytes(text);
   FUZZ_CHECK(!bytes.ok() || *bytes >= 0);
-  return 0;
 }

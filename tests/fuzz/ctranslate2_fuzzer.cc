@@ -5,10 +5,10 @@
 #include "tests/fuzz/memory_file.h"
 #include "tests/fuzz/read_all.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(ctranslate2) {
   const dragoman::MemoryFile bytes(data, size);
   auto file = dragoman::OpenCTranslate2File(bytes.path());
-  if (!file.ok()) return 0;
+  if (!file.ok()) return;
   dragoman::MoveRootFacts(&*file);
   dragoman::ReadAll(file->variables);
   dragoman::Vocabulary tokens;
@@ -18,9 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   dragoman::CTranslate2Model model = {"", *std::move(file), nlohmann::json::object(), {}, {}, {}};
   model.source = model.target = std::make_shared<const dragoman::Vocabulary>(std::move(tokens));
   const auto spec = dragoman::ReadCTranslate2Spec(model);
-  if (!spec.ok()) return 0;
+  if (!spec.ok()) return;
   FUZZ_CHECK(spec->d_model > 0 && spec->encoder_layers > 0 && spec->decoder_layers > 0);
   const auto tensors = dragoman::CTranslate2Tensors(model);
   if (tensors.ok()) dragoman::ReadAll(*tensors);
-  return 0;
 }

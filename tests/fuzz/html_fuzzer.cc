@@ -47,7 +47,7 @@ bool HasForbidden(std::string_view text) {
   return false;
 }
 
-void Read(const std::string& html, uint8_t flags) {
+void ReadHtml(const std::string& html, uint8_t flags) {
   MarkupOptions options = {.join_lines = flags % 2 == 1};
   if (flags & 2) options.splitting_tags = {"span"};
   if (flags & 4) options.non_splitting_tags = {"div"};
@@ -74,10 +74,9 @@ void Read(const std::string& html, uint8_t flags) {
 }  // namespace
 }  // namespace dragoman
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
+FUZZER(html) {
+  if (size == 0) return;
   const std::string html(reinterpret_cast<const char*>(data) + 1, size - 1);
   dragoman::Tokenize(html, data[0]);
-  if (dragoman::IsValidUtf8(html)) dragoman::Read(html, data[0]);
-  return 0;
+  if (dragoman::IsValidUtf8(html)) dragoman::ReadHtml(html, data[0]);
 }

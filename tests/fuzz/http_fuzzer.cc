@@ -78,13 +78,12 @@ std::string AnswerTo(const std::string& bytes) {
 }  // namespace
 }  // namespace dragoman
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(http) {
   static const std::set<int> kCodes = {100, 200, 204, 400, 401, 404, 405, 408, 413, 415,
                                        417, 426, 429, 431, 499, 501, 503, 504, 505};
   const std::string answer =
       dragoman::AnswerTo(std::string(reinterpret_cast<const char*>(data), size));
-  if (answer.empty()) return 0;
+  if (answer.empty()) return;
   FUZZ_CHECK(answer.compare(0, 9, "HTTP/1.1 ") == 0);
   FUZZ_CHECK(kCodes.contains(std::atoi(answer.c_str() + 9)));
-  return 0;
 }

@@ -119,15 +119,14 @@ void Try(const std::string& directory) {
 }  // namespace
 }  // namespace dragoman
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(model_files) {
   static const dragoman::Directories directories;
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   const size_t space = input.find(' '), line = input.find('\n');
-  if (space == input.npos || line == input.npos || space > line) return 0;
+  if (space == input.npos || line == input.npos || space > line) return;
   const std::string model(input.substr(0, space));
   const std::string file(input.substr(space + 1, line - space - 1));
-  if (!dragoman::IsKnown(model, file)) return 0;
+  if (!dragoman::IsKnown(model, file)) return;
   const dragoman::Replaced replaced(directories.Of(model), file, input.substr(line + 1));
   dragoman::Try(directories.Of(model).string());
-  return 0;
 }

@@ -1,9 +1,9 @@
 // Runs a fuzzer without libFuzzer: on each file of a corpus, and then on random mutations of them.
 //
-//   fuzz_config CORPUS             the same seed makes the same inputs
-//   fuzz_config FILE               one input, for example one that a crash left behind
+//   dragoman-fuzz config CORPUS    the same seed makes the same inputs
+//   dragoman-fuzz config FILE      one input, for example one that a crash left behind
 //
-// DRAGOMAN_SEED sets the seed (1); DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS say when to stop.
+// DRAGOMAN_SEED sets the seed (1); DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS (1) say when to stop.
 // An input that crashes is saved as "crash" in the working directory.
 
 #include <fcntl.h>
@@ -26,6 +26,7 @@ namespace {
 using Bytes = std::string;
 using Random = std::mt19937_64;
 
+dragoman::Fuzzer* fuzzer = nullptr;
 const Bytes* running = nullptr;  // the current input, for the signal handler
 
 void LeaveInput(int signal) {
@@ -37,7 +38,7 @@ void LeaveInput(int signal) {
 
 void Run(const Bytes& input) {
   running = &input;
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
+  fuzzer(reinterpret_cast<const uint8_t*>(input.data()), input.size());
   running = nullptr;
 }
 
@@ -102,19 +103,20 @@ uint64_t Setting(const char* name, uint64_t otherwise) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: %s CORPUS\n", argv[0]);
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: %s FUZZER CORPUS\n", argv[0]);
     return 1;
   }
+  fuzzer = dragoman::FindFuzzer(argv[1]);
   for (const int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE}) ::signal(signal, LeaveInput);
-  const std::vector<Bytes> corpus = ReadCorpus(argv[1]);
+  const std::vector<Bytes> corpus = ReadCorpus(argv[2]);
   for (const Bytes& input : corpus) Run(input);
-  if (corpus.empty() || !std::filesystem::is_directory(argv[1])) return corpus.empty();
+  if (corpus.empty() || !std::filesystem::is_directory(argv[2])) return corpus.empty();
 
   const uint64_t seed = Setting("DRAGOMAN_SEED", 1);
   const uint64_t runs = Setting("DRAGOMAN_FUZZ_RUNS", 1'000'000'000);
   const auto end =
-      std::chrono::steady_clock::now() + std::chrono::seconds(Setting("DRAGOMAN_FUZZ_SECONDS", 3));
+      std::chrono::steady_clock::now() + std::chrono::seconds(Setting("DRAGOMAN_FUZZ_SECONDS", 1));
   std::fprintf(stderr, "DRAGOMAN_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Random random(seed);
   uint64_t done = 0;

@@ -109,12 +109,11 @@ void CheckTranslate(const std::string& message, const Answer& answer) {
 }  // namespace
 }  // namespace dragoman
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
+FUZZER(request) {
+  if (size == 0) return;
   const std::string method = dragoman::kMethods[data[0] % std::size(dragoman::kMethods)];
   const std::string message(reinterpret_cast<const char*>(data) + 1, size - 1);
   const dragoman::Answer answer = dragoman::Send(method, message);
   dragoman::CheckCode(answer.status.error_code());
   if (method == "TranslationService/Translate") dragoman::CheckTranslate(message, answer);
-  return 0;
 }

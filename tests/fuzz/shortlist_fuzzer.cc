@@ -68,9 +68,8 @@ void Load(const uint8_t* data, size_t size) {
 
 }  // namespace
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(shortlist) {
   Load(data, size);
   const std::vector<uint8_t> bytes = WithChecksum(data, size);
   Load(bytes.data(), bytes.size());
-  return 0;
 }

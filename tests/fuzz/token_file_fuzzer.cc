@@ -7,12 +7,12 @@
 #include "server/auth/token_file.h"
 #include "tests/fuzz/fuzzer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(token_file) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const absl::StatusOr<dragoman::TokenTable> table = dragoman::TokenTable::Parse(text);
   if (!table.ok()) {
     FUZZ_CHECK(!table.status().message().empty());
-    return 0;
+    return;
   }
   FUZZ_CHECK(table->size() > 0);
   FUZZ_CHECK(!table->Find("").has_value());
@@ -36,5 +36,4 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ++found;
   }
   FUZZ_CHECK(found == table->size());
-  return 0;
 }

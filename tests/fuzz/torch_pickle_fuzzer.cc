@@ -3,7 +3,7 @@
 #include "engine/formats/torch_pickle.h"
 #include "tests/fuzz/fuzzer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(torch_pickle) {
   const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
   absl::Span<const std::byte> rest = bytes;
   const auto tensors = dragoman::ReadTensorPickle(&rest);
@@ -15,5 +15,4 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   rest = bytes;
   (void)dragoman::ReadKeysPickle(&rest);
   FUZZ_CHECK(rest.size() <= size);
-  return 0;
 }

@@ -5,7 +5,7 @@
 #include "engine/text/vocabulary.h"
 #include "tests/fuzz/memory_file.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(vocabulary) {
   const dragoman::MemoryFile file(data, size);
   const auto vocabulary = dragoman::Vocabulary::ReadJson(file.path());
   if (vocabulary.ok()) {
@@ -13,5 +13,4 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   // The shards, which would be in the same directory, do not exist.
   FUZZ_CHECK(!dragoman::OpenShards(file.path(), dragoman::OpenSafetensors).ok());
-  return 0;
 }

@@ -5,9 +5,8 @@
 #include "engine/base/yaml.h"
 #include "tests/fuzz/fuzzer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(yaml) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto json = dragoman::ParseYamlObject(text, "fuzz");
   if (json.ok()) FUZZ_CHECK(json->is_object());
-  return 0;
 }

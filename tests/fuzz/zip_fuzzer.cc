@@ -8,10 +8,10 @@
 #include "engine/base/zip_archive.h"
 #include "tests/fuzz/fuzzer.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+FUZZER(zip) {
   const absl::Span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
   const auto archive = dragoman::ZipArchive::Open(bytes);
-  if (!archive.ok()) return 0;
+  if (!archive.ok()) return;
   const std::string path = "/dev/shm/dragoman-zip-fuzzer-" + std::to_string(getpid());
   for (const dragoman::ZipArchive::Entry& entry : archive->entries()) {
     const unsigned sum =
@@ -21,5 +21,4 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool extracted = archive->Extract(entry, path).ok();
     FUZZ_CHECK((std::remove(path.c_str()) == 0) == extracted);
   }
-  return 0;
 }

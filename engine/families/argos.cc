@@ -11,7 +11,7 @@
 #include "engine/families/ctranslate2.h"
 #include "engine/formats/json_fields.h"
 
-namespace dragoman {
+namespace dragoman::argos {
 namespace {
 
 bool Recognizes(const DirectoryFiles& files) {
@@ -108,14 +108,14 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 
 }  // namespace
 
-extern const Adapter argos_adapter;
-const Adapter argos_adapter = {"Argos",
-                               Recognizes,
-                               Configure,
-                               OpenTokenizer,
-                               OpenTensors,
-                               /*harmless=*/{},
-                               /*find_shortlist=*/nullptr,
-                               ReadLanguages};
+extern const Adapter adapter;
+const Adapter adapter = {"Argos",
+                         Recognizes,
+                         Configure,
+                         OpenTokenizer,
+                         OpenTensors,
+                         /*harmless=*/{},
+                         /*find_shortlist=*/nullptr,
+                         ReadLanguages};
 
-}  // namespace dragoman
+}  // namespace dragoman::argos

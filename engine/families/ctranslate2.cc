@@ -9,7 +9,7 @@
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 
-namespace dragoman {
+namespace dragoman::ctranslate2 {
 namespace {
 
 bool Recognizes(const DirectoryFiles& files) {
@@ -59,8 +59,7 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 
 }  // namespace
 
-extern const Adapter ctranslate2_adapter;
-const Adapter ctranslate2_adapter = {"CTranslate2", Recognizes, Configure, OpenTokenizer,
-                                     OpenTensors};
+extern const Adapter adapter;
+const Adapter adapter = {"CTranslate2", Recognizes, Configure, OpenTokenizer, OpenTensors};
 
-}  // namespace dragoman
+}  // namespace dragoman::ctranslate2

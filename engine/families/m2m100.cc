@@ -18,7 +18,7 @@
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
 
-namespace dragoman {
+namespace dragoman::m2m100 {
 namespace {
 
 constexpr char kArchitecture[] = "M2M100ForConditionalGeneration";
@@ -225,17 +225,16 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
 }  // namespace
 
-extern const Adapter m2m100_adapter;
-const Adapter m2m100_adapter = {
-    "M2M100 and NLLB",
-    Recognizes,
-    Configure,
-    OpenTokenizer,
-    OpenCanonicalTensors,
-    // Sinusoids, which are computed here, and fairseq's version, in old files.
-    {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*", "model.encoder.version",
-     "model.decoder.version"},
-    /*find_shortlist=*/nullptr,
-    ReadLanguages};
+extern const Adapter adapter;
+const Adapter adapter = {"M2M100 and NLLB",
+                         Recognizes,
+                         Configure,
+                         OpenTokenizer,
+                         OpenCanonicalTensors,
+                         // Sinusoids, which are computed here, and fairseq's version, in old files.
+                         {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*",
+                          "model.encoder.version", "model.decoder.version"},
+                         /*find_shortlist=*/nullptr,
+                         ReadLanguages};
 
-}  // namespace dragoman
+}  // namespace dragoman::m2m100

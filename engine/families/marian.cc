@@ -16,7 +16,7 @@
 #include "engine/families/hugging_face.h"
 #include "engine/text/language_tag.h"
 
-namespace dragoman {
+namespace dragoman::marian {
 namespace {
 
 constexpr char kArchitecture[] = "MarianMTModel";
@@ -188,8 +188,8 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
 }  // namespace
 
-extern const Adapter marian_adapter;
-const Adapter marian_adapter = {
+extern const Adapter adapter;
+const Adapter adapter = {
     "Marian",
     Recognizes,
     Configure,
@@ -200,4 +200,4 @@ const Adapter marian_adapter = {
     /*find_shortlist=*/nullptr,
     ReadLanguages};
 
-}  // namespace dragoman
+}  // namespace dragoman::marian

@@ -21,7 +21,7 @@
 #include "engine/base/status.h"
 #include "engine/base/yaml.h"
 
-namespace dragoman {
+namespace dragoman::marian_nmt {
 namespace {
 
 bool Recognizes(const DirectoryFiles& files) { return HasMarianModel(files); }
@@ -214,17 +214,16 @@ absl::StatusOr<ShortlistSource> FindShortlist(const DirectoryFiles& files) {
 
 }  // namespace
 
-extern const Adapter marian_nmt_adapter;
-const Adapter marian_nmt_adapter = {
-    "Marian NMT",
-    Recognizes,
-    Configure,
-    OpenTokenizer,
-    OpenTensors,
-    // The options, factors for activations (which this engine measures itself), leftovers of
-    // training.
-    {"special:*", "*_QuantMultA", "decoder_c_tt", "uidx", "history_errs"},
-    FindShortlist,
-    ReadLanguages};
+extern const Adapter adapter;
+const Adapter adapter = {"Marian NMT",
+                         Recognizes,
+                         Configure,
+                         OpenTokenizer,
+                         OpenTensors,
+                         // The options, factors for activations (which this engine measures
+                         // itself), leftovers of training.
+                         {"special:*", "*_QuantMultA", "decoder_c_tt", "uidx", "history_errs"},
+                         FindShortlist,
+                         ReadLanguages};
 
-}  // namespace dragoman
+}  // namespace dragoman::marian_nmt

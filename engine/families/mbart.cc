@@ -17,7 +17,7 @@
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
 
-namespace dragoman {
+namespace dragoman::mbart {
 namespace {
 
 constexpr char kArchitecture[] = "MBartForConditionalGeneration";
@@ -192,15 +192,15 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
 }  // namespace
 
-extern const Adapter mbart_adapter;
-const Adapter mbart_adapter = {"mBART",
-                               Recognizes,
-                               Configure,
-                               OpenTokenizer,
-                               OpenCanonicalTensors,
-                               // fairseq's version, in old files.
-                               {"model.encoder.version", "model.decoder.version"},
-                               /*find_shortlist=*/nullptr,
-                               ReadLanguages};
+extern const Adapter adapter;
+const Adapter adapter = {"mBART",
+                         Recognizes,
+                         Configure,
+                         OpenTokenizer,
+                         OpenCanonicalTensors,
+                         // fairseq's version, in old files.
+                         {"model.encoder.version", "model.decoder.version"},
+                         /*find_shortlist=*/nullptr,
+                         ReadLanguages};
 
-}  // namespace dragoman
+}  // namespace dragoman::mbart

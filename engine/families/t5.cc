@@ -26,7 +26,7 @@
 #include "engine/formats/open_weights.h"
 #include "engine/text/language_tag.h"
 
-namespace dragoman {
+namespace dragoman::t5 {
 namespace {
 
 constexpr char kArchitecture[] = "T5ForConditionalGeneration";
@@ -301,8 +301,8 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 
 }  // namespace
 
-extern const Adapter t5_adapter;
-const Adapter t5_adapter = {
+extern const Adapter adapter;
+const Adapter adapter = {
     "T5",
     Recognizes,
     Configure,
@@ -313,4 +313,4 @@ const Adapter t5_adapter = {
     /*find_shortlist=*/nullptr,
     ReadLanguages};
 
-}  // namespace dragoman
+}  // namespace dragoman::t5

@@ -329,15 +329,12 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
     if constexpr (kScaled<T>) MultiplyByScales(t, pattern, compact, pattern, scores);
     SpreadLanes(t.heads, pattern, n + 1, scores);
   }
-  if (pattern <= 2 * lanes) {
-    WeightedSums<kPairs, kQueries>(t, pattern, query, stride);
-  } else if (kQueries == 1 && pattern % (6 * lanes) == 0) {
-    WeightedSums<3, kQueries>(t, pattern, query, stride);
-  } else if (kQueries == 1 && pattern % (4 * lanes) == 0) {
-    WeightedSums<2, kQueries>(t, pattern, query, stride);
-  } else {
-    WeightedSums<1, kQueries>(t, pattern, query, stride);
+  if (pattern <= 2 * lanes) return WeightedSums<kPairs, kQueries>(t, pattern, query, stride);
+  if constexpr (kQueries == 1) {
+    if (pattern % (6 * lanes) == 0) return WeightedSums<3, 1>(t, pattern, query, stride);
+    if (pattern % (4 * lanes) == 0) return WeightedSums<2, 1>(t, pattern, query, stride);
   }
+  WeightedSums<1, kQueries>(t, pattern, query, stride);
 }
 
 template <typename T>
@@ -347,14 +344,10 @@ void AttendAny(const AttendTask<T>& t) {
     const int group = std::min(kQueryGroup, t.q.rows() - query);
     if (!in_pairs) {
       for (int i = 0; i < group; ++i) AttendPlainly(t, query + i);
-    } else if (group == 4) {
-      AttendInPairs<4>(t, query);
-    } else if (group == 3) {
-      AttendInPairs<3>(t, query);
-    } else if (group == 2) {
-      AttendInPairs<2>(t, query);
+    } else if (group == kQueryGroup) {
+      AttendInPairs<kQueryGroup>(t, query);
     } else {
-      AttendInPairs<1>(t, query);
+      for (int i = 0; i < group; ++i) AttendInPairs<1>(t, query + i);
     }
   }
 }

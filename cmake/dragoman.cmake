@@ -46,9 +46,9 @@ endif()
 
 # dragoman_test(name SOURCES a_test.cc ... [ALONE b_test.cc ...] [TOGETHER n] LINKS other ...
 # [LABELS slow] [OPTIMIZE] [EMULATE "*"]): one GoogleTest binary, one CTest.  It runs in the root of the source tree,
-# which contains tests/golden and models, and leaves no temporary files.  A test that computes much by itself is to be optimized like the
-# product; most only wait to be compiled.  The preset arm64 runs what the filter EMULATE leaves on each of its
-# CPUs.
+# which contains tests/golden and models, and leaves no temporary files.  A test that computes much by itself is to be
+# optimized like the product; most only wait to be compiled.  The preset arm64 runs what the filter EMULATE leaves on
+# each of its CPUs.
 function(dragoman_test name)
   cmake_parse_arguments(arg "OPTIMIZE" "EMULATE;TIMEOUT;TOGETHER" "SOURCES;ALONE;LINKS;LABELS" ${ARGN})
   dragoman_executable(${name}
@@ -56,8 +56,8 @@ function(dragoman_test name)
     LINKS ${arg_LINKS} GTest::gmock GTest::gtest_main)
   target_sources(${name} PRIVATE $<TARGET_OBJECTS:own_temporary_files>)
   dragoman_together(${name} "${arg_TOGETHER}" "${arg_ALONE}")
-  if(NOT arg_OPTIMIZE AND CMAKE_BUILD_TYPE STREQUAL Release)
-    target_compile_options(${name} PRIVATE -O1)
+  if(arg_OPTIMIZE AND CMAKE_BUILD_TYPE STREQUAL Release)
+    target_compile_options(${name} PRIVATE -O2)
   endif()
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(NOT arg_TIMEOUT)
@@ -129,7 +129,9 @@ function(dragoman_target name visibility links)
   if(DRAGOMAN_WERROR)
     target_compile_options(${name} PRIVATE -Werror)
   endif()
-  dragoman_harden(${name})
+  if(NOT DRAGOMAN_TESTS)
+    dragoman_harden(${name})
+  endif()
   target_link_libraries(${name} ${visibility} ${links})
 endfunction()
 

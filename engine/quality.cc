@@ -191,7 +191,8 @@ float OtherLanguage(std::string_view text, const std::string& wanted) {
   return other;
 }
 
-std::vector<std::string_view> WordsOf(std::string_view text, absl::Span<const TextSpan> tokens) {
+std::vector<std::string_view> QuotedWords(std::string_view text,
+                                          absl::Span<const TextSpan> tokens) {
   std::vector<std::string_view> words;
   for (const TextSpan span : SplitWords(text, tokens)) {
     words.push_back(text.substr(span.begin, span.size()));
@@ -200,8 +201,8 @@ std::vector<std::string_view> WordsOf(std::string_view text, absl::Span<const Te
 }
 
 void AddWords(const JudgedSentence& sentence, QualityValues* values) {
-  const std::vector<std::string_view> source = WordsOf(sentence.source, {});
-  const std::vector<std::string_view> target = WordsOf(sentence.target, sentence.target_tokens);
+  const std::vector<std::string_view> source = QuotedWords(sentence.source, {});
+  const std::vector<std::string_view> target = QuotedWords(sentence.target, sentence.target_tokens);
   const std::set<std::string_view> sources(source.begin(), source.end());
   int longer = 0, copied = 0, repeated = 0;
   std::set<std::pair<std::string_view, std::string_view>> pairs;

@@ -32,6 +32,7 @@
 #include "client/model_index.h"
 #include "client/partial_directory.h"
 #include "client/server_check.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -257,7 +258,7 @@ absl::Status Pull::WriteRecord(const std::vector<std::string>& names) const {
   const Json record = {
       {"repository", repository_.name}, {"commit", repository_.commit}, {"files", names}};
   std::ofstream out(partial_->Path(kRecord));
-  out << record.dump(2) << "\n";
+  out << WriteJson(record, 2) << "\n";
   out.close();
   return out ? absl::OkStatus()
              : absl::FailedPreconditionError(partial_->path() + ": cannot write");

@@ -91,7 +91,7 @@ LIBRARIES = (
     (r"md4c", r"documents/markdown_reader\."),
     (r"curl/", r"web/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),
-    (r"openssl/", r"crypto/pem_files\.|client/file_digest\.|server/http/tls_context\."),
+    (r"openssl/", r"crypto/(pem_files|certificate_name)\.|client/file_digest\.|server/http/tls_context\."),
     (r"CLI/", r"server/config/(command_line|flags)\.|client/(\w*commands?|flags|usage)\."),
     (r"nlohmann/", r"engine/base/json\.|client/json\."),
 )

@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 constexpr int64_t kMaxAnswer = 64 << 20;  // bytes of a list of files
 constexpr int kMaxAttempts = 6;           // without receiving a byte
 constexpr absl::Duration kFirstPause = absl::Milliseconds(500);
+// Of a file whose size is not announced; there is no larger file of weights.
+constexpr int64_t kMaxUnannounced = int64_t{32} << 30;
 
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -211,8 +213,14 @@ absl::Status FetchOnce(HttpClient* http, const WebRequest& request, const HubFil
       }
     }
     begun = true;
-    if (file.size >= 0 && part->size() + static_cast<int64_t>(bytes.size()) > file.size) {
+    const int64_t size = part->size() + static_cast<int64_t>(bytes.size());
+    if (file.size >= 0 && size > file.size) {
       return absl::DataLossError(file.name + ": is longer than the Hub announced");
+    }
+    if (file.size < 0 && size > kMaxUnannounced) {
+      part->Restart();
+      return absl::DataLossError(absl::StrCat(file.name, ": is longer than ", kMaxUnannounced,
+                                              " bytes, and its size was not announced"));
     }
     RETURN_IF_ERROR(part->Append(bytes));
     progress(part->size());

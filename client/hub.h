@@ -25,7 +25,7 @@ struct HubAccess {
 
 struct HubFile {
   std::string name;
-  int64_t size = -1;     // -1 if the Hub does not say
+  int64_t size = -1;     // negative if the Hub does not say
   std::string sha256;    // for a file in Git LFS; otherwise ""
   std::string git_oid;   // for a file in Git itself; otherwise ""
   std::string url = {};  // where it is, if not on the Hub (model_index.h)
@@ -58,7 +58,7 @@ class Hub {
   // digest.  The bytes go to a file beside it, which is renamed when it is complete:
   // model.npz.1f3870be.part, where 1f3870be is the beginning of the digest.  `progress` is called
   // with the number of bytes so far.  Broken connections are resumed.  The errors are those of
-  // List, and DATA_LOSS if the content does not match the Hub's digest.
+  // List, and DATA_LOSS if the content does not match the Hub's digest or has no end.
   absl::Status Fetch(const HubRepository& repository, const HubFile& file, const std::string& path,
                      const std::function<void(int64_t)>& progress);
 

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/base/json.h"
+
 namespace dragoman {
 namespace {
 
@@ -178,9 +180,7 @@ Json ToJson(const std::string& source, const absl::Status& error) {
             {"message", std::string(error.message().data(), error.message().size())}}}};
 }
 
-std::string ToLine(const Json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
-}
+std::string ToLine(const Json& json) { return WriteJson(json); }
 
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score) {
   Json json = {{"source", pair.source()},

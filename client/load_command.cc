@@ -19,6 +19,7 @@
 #include "client/line_reader.h"
 #include "client/load_curve.h"
 #include "client/load_generator.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -122,7 +123,7 @@ absl::Status CheckWritable(const LoadFlags& flags) {
 
 absl::Status WriteCurve(const LoadFlags& flags, const std::vector<LoadPoint>& points) {
   if (flags.write.empty()) return absl::OkStatus();
-  RETURN_IF_ERROR(WriteFile(flags.write + ".json", ToJson(points).dump(1) + "\n"));
+  RETURN_IF_ERROR(WriteFile(flags.write + ".json", WriteJson(ToJson(points), 1) + "\n"));
   RETURN_IF_ERROR(WriteFile(flags.write + ".csv", ToCsv(points)));
   return WriteFile(flags.write + ".svg", ToSvg(points, flags.load.objective));
 }

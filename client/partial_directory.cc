@@ -13,11 +13,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr char kPartial[] = ".partial";
 
 absl::Status DirectoryFailed(const std::string& path, const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat(path, ": ", why));
@@ -26,22 +29,34 @@ absl::Status DirectoryFailed(const std::string& path, const std::string& why) {
 }  // namespace
 
 PartialDirectory::PartialDirectory(std::string name, int fd)
-    : name_(std::move(name)), path_(name_ + ".partial"), fd_(fd) {}
+    : name_(std::move(name)),
+      around_(name_ + kPartial),
+      path_((fs::path(around_) / fs::path(name_).filename()).string()),
+      fd_(fd) {}
 
 PartialDirectory::~PartialDirectory() { close(fd_); }
 
 absl::StatusOr<std::unique_ptr<PartialDirectory>> PartialDirectory::Open(const std::string& name) {
-  const std::string path = name + ".partial";
+  const std::string around = name + kPartial;
   std::error_code error;
-  fs::create_directories(path, error);
-  if (error) return DirectoryFailed(path, error.message());
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return DirectoryFailed(path, std::strerror(errno));
+  fs::create_directories(around, error);
+  if (error) return DirectoryFailed(around, error.message());
+  const int fd = open(around.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return DirectoryFailed(around, std::strerror(errno));
+  std::unique_ptr<PartialDirectory> partial(new PartialDirectory(name, fd));
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    close(fd);
-    return DirectoryFailed(path, "another process is using it");
+    return DirectoryFailed(around, "another process is using it");
   }
-  return std::unique_ptr<PartialDirectory>(new PartialDirectory(name, fd));
+  fs::create_directory(partial->path_, error);
+  if (error) return DirectoryFailed(partial->path_, error.message());
+  return partial;
+}
+
+absl::Status PartialDirectory::Clear(const std::string& name) {
+  std::error_code error;
+  if (!fs::exists(name + kPartial, error)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::unique_ptr<PartialDirectory> left, Open(name));
+  return left->Remove();
 }
 
 absl::Status PartialDirectory::KeepOnly(const std::vector<std::string>& names) const {
@@ -58,16 +73,23 @@ absl::Status PartialDirectory::KeepOnly(const std::vector<std::string>& names) c
 }
 
 absl::Status PartialDirectory::Publish() const {
-  fsync(fd_);
+  const int fd = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return DirectoryFailed(path_, std::strerror(errno));
+  fsync(fd);
+  close(fd);
   std::error_code error;
   const bool exists = fs::exists(fs::symlink_status(name_, error));
   if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, name_.c_str(),
                 exists ? RENAME_EXCHANGE : RENAME_NOREPLACE) != 0) {
     return DirectoryFailed(name_, absl::StrCat("cannot be put in place: ", std::strerror(errno)));
   }
-  if (!exists) return absl::OkStatus();
-  fs::remove_all(path_, error);
-  return error ? DirectoryFailed(path_, error.message()) : absl::OkStatus();
+  return Remove();
+}
+
+absl::Status PartialDirectory::Remove() const {
+  std::error_code error;
+  fs::remove_all(around_, error);
+  return error ? DirectoryFailed(around_, error.message()) : absl::OkStatus();
 }
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
-// A directory that appears as a whole or not at all: its files are collected in NAME.partial, which
-// is renamed at the end.  After an interruption NAME.partial still holds what was collected.
+// A directory that appears as a whole or not at all: its files are collected in NAME.partial, in a
+// directory of the same name, which takes the place of NAME at the end.  After an interruption
+// NAME.partial still holds what was collected.
 
 #ifndef DRAGOMAN_CLIENT_PARTIAL_DIRECTORY_H_
 #define DRAGOMAN_CLIENT_PARTIAL_DIRECTORY_H_
@@ -23,6 +24,11 @@ class PartialDirectory {
   PartialDirectory(const PartialDirectory&) = delete;
   PartialDirectory& operator=(const PartialDirectory&) = delete;
 
+  // Removes what an interrupted process left, if it did.  The errors are those of Open.
+  static absl::Status Clear(const std::string& name);
+
+  // Where the files are collected: "models/en-de.partial/en-de".  Its last part is that of NAME,
+  // because the name of a model's directory may tell its languages.
   const std::string& path() const { return path_; }
   std::string Path(const std::string& file) const { return path_ + "/" + file; }
 
@@ -34,10 +40,12 @@ class PartialDirectory {
 
  private:
   PartialDirectory(std::string name, int fd);
+  absl::Status Remove() const;
 
   const std::string name_;
+  const std::string around_;  // NAME.partial
   const std::string path_;
-  const int fd_;  // holds the lock
+  const int fd_;  // of NAME.partial; holds the lock
 };
 
 }  // namespace dragoman

@@ -1,11 +1,12 @@
 // dragoman pull: fetches a model from the Hugging Face Hub, or from another index (model_index.h).
 //
-// All files are fetched into DIRECTORY.partial, and each is checked against its digest.  When the
-// last one is complete, a single rename turns it into DIRECTORY. So DIRECTORY is a complete model
-// or does not exist, and an interrupted pull continues with DIRECTORY.partial.
+// All files are fetched into DIRECTORY.partial, and each is checked against its digest.  The
+// weights come last: the server is asked before whether it can serve what the other files describe,
+// and in the end whether it can serve all of it (server_check.h).
 //
-// The weights come last: the server is asked before whether it can serve what the other files
-// describe, and in the end whether it can serve all of it (server_check.h).
+// Only then a single rename puts them in the place of DIRECTORY.  So DIRECTORY is a complete model,
+// the old one or the new one, or does not exist, and an interrupted pull continues with
+// DIRECTORY.partial.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -21,6 +22,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "client/commands.h"
 #include "client/credentials.h"
 #include "client/download_bar.h"
@@ -30,6 +32,7 @@
 #include "client/model_index.h"
 #include "client/partial_directory.h"
 #include "client/server_check.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -65,6 +68,8 @@ class Pull {
   const std::vector<HubFile>& files() const { return files_; }
   // Whether nothing had to be fetched.
   bool was_there() const { return fetched_ == 0; }
+  // What the server says of it; nothing if it was not asked.
+  const std::optional<ServerCheck>& check() const { return check_; }
 
  private:
   absl::Status ChooseFromHub();
@@ -74,6 +79,7 @@ class Pull {
   absl::Status Fetch(const HubFile& file);
   absl::Status FetchAll();
   absl::Status CheckBeforeWeights() const;
+  absl::Status CheckAll();
   absl::StatusOr<Json> Record() const;
   bool IsRecorded() const;
   absl::Status WriteRecord(const std::vector<std::string>& names) const;
@@ -86,6 +92,7 @@ class Pull {
   std::string index_;           // the index of sharded weights among them; "" if there is none
   std::string weights_;         // the first file of the weights, before which the server is asked
   int fetched_ = 0;
+  std::optional<ServerCheck> check_;
   std::unique_ptr<PartialDirectory> partial_;
 };
 
@@ -97,9 +104,10 @@ absl::Status Pull::Run() {
     RETURN_IF_ERROR(ChooseFromHub());
   }
   RETURN_IF_ERROR(CheckDirectory());
-  if (flags_.other.has_value() && IsRecorded()) return absl::OkStatus();
+  if (flags_.other.has_value() && IsRecorded()) return PartialDirectory::Clear(flags_.directory);
   ASSIGN_OR_RETURN(partial_, PartialDirectory::Open(flags_.directory));
   RETURN_IF_ERROR(FetchAll());
+  RETURN_IF_ERROR(CheckAll());
   return partial_->Publish();
 }
 
@@ -194,6 +202,18 @@ absl::Status Pull::CheckBeforeWeights() const {
       "nothing more is fetched, for ", absl::StripTrailingAsciiWhitespace(check->report)));
 }
 
+absl::Status Pull::CheckAll() {
+  if (flags_.check) check_ = CheckWithServer(partial_->path(), false);
+  if (!check_.has_value()) return absl::OkStatus();
+  if (!check_->servable) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(flags_.directory, ": is left as it was, for the server refuses this:\n",
+                     absl::StripTrailingAsciiWhitespace(check_->report)));
+  }
+  absl::StrReplaceAll({{partial_->path(), flags_.directory}}, &check_->report);
+  return absl::OkStatus();
+}
+
 absl::Status Pull::Fetch(const HubFile& file) {
   const std::string path = partial_->Path(file.name);
   const std::string before = flags_.directory + "/" + file.name;
@@ -238,7 +258,7 @@ absl::Status Pull::WriteRecord(const std::vector<std::string>& names) const {
   const Json record = {
       {"repository", repository_.name}, {"commit", repository_.commit}, {"files", names}};
   std::ofstream out(partial_->Path(kRecord));
-  out << record.dump(2) << "\n";
+  out << WriteJson(record, 2) << "\n";
   out.close();
   return out ? absl::OkStatus()
              : absl::FailedPreconditionError(partial_->path() + ": cannot write");
@@ -252,8 +272,8 @@ ExitCode Report(const PullFlags& flags, const Pull& pull, const Console& console
               << pull.files().size() << (pull.files().size() == 1 ? " file, " : " files, ");
   if (bytes > 0) console.err << SizeText(bytes) << ", ";
   console.err << pull.repository().name << " at " << pull.repository().commit << "\n";
-  std::optional<ServerCheck> check;
-  if (flags.check) check = CheckWithServer(flags.directory, false);
+  std::optional<ServerCheck> check = pull.check();
+  if (flags.check && !check.has_value()) check = CheckWithServer(flags.directory, false);
   if (check.has_value()) {
     console.err << check->report;
     if (!check->servable) return kExitRefused;

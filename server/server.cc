@@ -135,7 +135,7 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       model_service_(&parts_),
       glossary_service_(&parts_),
       memory_service_(&parts_),
-      load_service_(&load_) {
+      load_service_(&parts_) {
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
 }

@@ -86,7 +86,7 @@ absl::StatusOr<Json> ReadJsonArray(const std::string& path) {
 
 std::string Describe(const Json& value) {
   constexpr size_t kLongest = 80;
-  std::string text = value.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  std::string text = WriteJson(value);
   if (text.size() <= kLongest) return text;
   return std::string(BeginningOf(text, kLongest)) + "...";
 }

@@ -1,4 +1,4 @@
-// Parsing of untrusted JSON: the files of a model directory.
+// Parsing of untrusted JSON, the files of a model directory; and the only way to write JSON.
 
 #ifndef DRAGOMAN_ENGINE_BASE_JSON_H_
 #define DRAGOMAN_ENGINE_BASE_JSON_H_
@@ -24,6 +24,13 @@ inline constexpr int kMaxJsonDepth = 32;
 // Parses a file that holds an object, or an array.  NOT_FOUND if there is none at `path`.
 absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
 absl::StatusOr<nlohmann::json> ReadJsonArray(const std::string& path);
+
+// The text of a value (json or ordered_json): in one line, or with so many spaces for each level.
+// Bytes that are not UTF-8 are replaced, where the library's own dump() throws.
+template <typename Value>
+std::string WriteJson(const Value& value, int indent = -1) {
+  return value.dump(indent, ' ', /*ensure_ascii=*/false, Value::error_handler_t::replace);
+}
 
 // A value as JSON, for a message: its first 80 bytes if it is longer, and bytes that are not UTF-8
 // (YAML files may have them) replaced.

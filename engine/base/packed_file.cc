@@ -176,7 +176,7 @@ absl::Status PackedFileWriter::Finish(const std::string& note) {
   State& state = *state_;
   state.directory["note"] = note;
   Trailer trailer = {.magic = kMagic, .directory = state.size, .digest = 0};
-  const std::string directory = state.directory.dump();
+  const std::string directory = WriteJson(state.directory);
   Write(BytesOf(absl::MakeConstSpan(directory)));
   trailer.digest = XXH3_64bits_digest(&state.digest);
   Write(BytesOf(absl::MakeConstSpan(&trailer, 1)));

@@ -17,7 +17,7 @@ namespace {
 
 // Methods that only other APIs have, and the method whose right they need; "" is no right.
 constexpr std::pair<std::string_view, std::string_view> kOfOtherApis[] = {
-    {"BreakSentence", "Tokenize"}, {"IssueToken", ""}};
+    {"BreakSentence", "Tokenize"}, {"IssueToken", ""}, {"StreamCoreMetrics", ""}};
 
 Quota TextsOf(int64_t per_minute) { return {.per_minute = static_cast<double>(per_minute)}; }
 

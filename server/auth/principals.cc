@@ -3,10 +3,20 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
+namespace {
+
+absl::StatusOr<Permit> PermitByCertificate(const absl::StatusOr<std::string>& name) {
+  const absl::Status wrong = name.ok() ? CheckCallerName(*name) : name.status();
+  if (wrong.ok()) return Permit(*name);
+  return absl::UnauthenticatedError(absl::StrCat("the client's certificate: ", wrong.message()));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions& options,
                                                                FileWatcher* watcher,
@@ -21,7 +31,7 @@ absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions
 
 absl::StatusOr<Permit> Principals::Identify(const Caller& caller) {
   if (tokens_ == nullptr && caller.is_owner) return Permit::OfOwner();
-  if (tokens_ == nullptr) return Permit(caller.certificate_name);
+  if (tokens_ == nullptr) return PermitByCertificate(caller.certificate_name);
   if (caller.token.empty()) {
     return absl::UnauthenticatedError("no token: want the header `authorization: Bearer TOKEN`");
   }

@@ -2,8 +2,8 @@
 // each may ask for over time.
 //
 // A principal is the name that the token file gives to the call's bearer token, if the server has
-// such a file; otherwise the name in the client's certificate (the first subject alternative name,
-// or the common name), if clients show one; otherwise "", anonymous.
+// such a file; otherwise the name in the client's certificate (crypto/certificate_name.h), if clients
+// show one; otherwise "", anonymous.
 
 #ifndef DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_
 #define DRAGOMAN_SERVER_AUTH_PRINCIPALS_H_
@@ -38,7 +38,8 @@ class Principals {
       const AuthOptions& options, FileWatcher* watcher, TokenFile::ReadListener on_read = nullptr);
 
   // The principal that makes a call, and what it may do.  UNAUTHENTICATED if a token is required
-  // and none, or a wrong one, is shown.
+  // and none, or a wrong one, is shown; or if the name in the certificate that counts instead
+  // cannot be a caller's (CheckCallerName).
   absl::StatusOr<Permit> Identify(const Caller& caller);
 
   // Whether calls need a token.

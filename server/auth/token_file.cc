@@ -24,6 +24,9 @@ bool IsMadeOf(std::string_view text, std::string_view marks, size_t min_size, si
          });
 }
 
+// Apart from tabs, which separate words.
+bool IsControl(unsigned char c) { return (c < 0x20 && c != '\t') || c == 0x7F; }
+
 // Compares all bytes, however early they differ; `volatile` keeps the compiler from ending the loop
 // early.
 bool SameInConstantTime(const Sha256Digest& a, const Sha256Digest& b) {
@@ -40,13 +43,17 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
   std::istringstream lines(text);
   std::string line;
   for (int number = 1; std::getline(lines, line); ++number) {
-    std::istringstream words(line.substr(0, line.find('#')));
+    if (line.ends_with('\r')) line.pop_back();
+    line.resize(std::min(line.find('#'), line.size()));
+    std::istringstream words(line);
     Entry entry;
     std::string token;
     if (!(words >> entry.principal)) continue;
     const auto error = [number](absl::string_view message) {
       return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", message));
     };
+    if (std::any_of(line.begin(), line.end(), IsControl))
+      return error("it has a control character");
     if (!(words >> token)) return error("want `principal token`");
     const std::vector<std::string> more{std::istream_iterator<std::string>(words), {}};
     const absl::StatusOr<Rights> rights = ReadRights(more);

@@ -35,7 +35,8 @@ class TokenTable {
   // INVALID_ARGUMENT names a line that is not `principal token [RIGHT=VALUE]...`, whose rights
   // (ReadRights) are wrong or differ from those on another line of the same principal, whose
   // principal is not 1 to 128 of A-Z a-z 0-9 . _ - @ : /, or whose token is not 16 to 4096 of A-Z
-  // a-z 0-9 - . _ ~ + / = or occurs twice.  It is also an error if there is no token at all.
+  // a-z 0-9 - . _ ~ + / = or occurs twice.  Tabs and spaces separate them; another control
+  // character is an error, and so is a file without a token.
   static absl::StatusOr<TokenTable> Parse(const std::string& text);
 
   // The principal with this token.  The time taken depends on the length of `token` and on the

@@ -44,6 +44,7 @@ std::optional<std::string_view> AdminMethodOf(std::string_view method) {
 }
 
 std::string ServiceOf(std::string_view method) {
+  if (method == "StreamCoreMetrics") return "xds.service.orca.v3.OpenRcaService";
   const std::optional<std::string_view> of_admin = AdminMethodOf(method);
   const FileDescriptor& file = of_admin.has_value() ? AdminFile() : ApiFile();
   const std::string name(of_admin.value_or(method));

@@ -21,7 +21,7 @@ const std::vector<std::string>& AdminServiceMethods();
 // "Drain" of "AdminService/Drain"; nothing if the method is not AdminService's.
 std::optional<std::string_view> AdminMethodOf(std::string_view method);
 
-// "dragoman.v1.TranslationService" has "Translate"; "" has what only other APIs have.
+// "dragoman.v1.TranslationService" has "Translate"; "" has what only other APIs over HTTP have.
 std::string ServiceOf(std::string_view method);
 
 // "dragoman.v1.TranslationService/Translate".

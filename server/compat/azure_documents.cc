@@ -9,6 +9,7 @@
 #include <array>
 #include <utility>
 
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 #include "server/base/field_error.h"
 #include "server/compat/compat.h"
@@ -48,7 +49,7 @@ HttpResponse Error(const CallEnd& end) {
   if (const std::string field = FieldOf(status); !field.empty()) {
     Json body = Json::parse(response.body);
     body["error"]["target"] = field;
-    response.body = body.dump();
+    response.body = WriteJson(body);
   }
   return WithHeaders(std::move(response), end);
 }

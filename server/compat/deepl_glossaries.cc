@@ -105,8 +105,9 @@ absl::StatusOr<GlossaryText> ReadGlossary(const CompatFields& fields, bool sever
 
 // ---- What is answered --------------------------------------------------------------------------
 
+// With milliseconds, as DeepL sends it: its Python library refuses a time without a fraction.
 std::string TimeOf(const StoredGlossary& glossary) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", glossary.created, absl::UTCTimeZone());
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", glossary.created, absl::UTCTimeZone());
 }
 
 Json Describe(const TermList& list) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/http/json.h"
@@ -86,7 +87,7 @@ absl::StatusOr<std::string> CompatFields::Text(const char* name,
   if (!Has(name)) return otherwise;
   const nlohmann::json& value = fields_[name];
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number() || value.is_boolean()) return value.dump();
+  if (value.is_number() || value.is_boolean()) return WriteJson(value);
   return InvalidField(name, "is not a text");
 }
 
@@ -156,9 +157,7 @@ absl::StatusOr<std::vector<std::string>> CompatFields::Texts(const char* name) c
 }
 
 HttpResponse JsonResponse(int code, const nlohmann::ordered_json& object) {
-  return {.code = code,
-          .content_type = kJson,
-          .body = object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  return {.code = code, .content_type = kJson, .body = WriteJson(object)};
 }
 
 }  // namespace dragoman

@@ -95,7 +95,7 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
 FileAnswer Answer(const v1::DocumentReport& report, const google_translate::GoogleCall& call) {
   nlohmann::ordered_json translation = {{"mimeType", report.media_type()}};
   if (call.detect) translation["detectedLanguageCode"] = report.source_language();
-  std::string before = translation.dump();
+  std::string before = WriteJson(translation);
   before.back() = ',';
   FileAnswer answer = {
       .head = {.content_type = "application/json"},

@@ -1,11 +1,14 @@
 #include "server/grpc/grpc_caller.h"
 
+#include <grpc/grpc_security_constants.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "crypto/certificate_name.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
@@ -27,11 +30,14 @@ std::string_view Metadata(const grpc::ServerContextBase& context, const char* ke
   return {found->second.data(), found->second.size()};
 }
 
-std::string NameInCertificate(const grpc::ServerContextBase& context) {
+// "" if the client has shown none, which it need not or TLS would have refused it.
+absl::StatusOr<std::string> NameInCertificate(const grpc::ServerContextBase& context) {
   const std::shared_ptr<const grpc::AuthContext> auth = context.auth_context();
-  if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
-  const std::vector<grpc::string_ref> names = auth->GetPeerIdentity();
-  return names.empty() ? "" : std::string(names.front().data(), names.front().size());
+  if (auth == nullptr) return "";
+  const std::vector<grpc::string_ref> pem =
+      auth->FindPropertyValues(GRPC_X509_PEM_CERT_PROPERTY_NAME);
+  if (pem.empty()) return "";
+  return CertificateNameInPem({pem.front().data(), pem.front().size()});
 }
 
 // The value of all `authorization` keys together (RFC 9110, 5.3): two tokens are none that is

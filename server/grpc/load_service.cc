@@ -9,6 +9,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/grpc/grpc_caller.h"
+#include "server/observe/load_meter.h"
 
 namespace dragoman {
 namespace {
@@ -66,14 +68,25 @@ class ReportStream final : public grpc::ServerWriteReactor<OrcaLoadReport> {
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
+// A stream that ends at once.  It owns itself until OnDone.
+class RefusedStream final : public grpc::ServerWriteReactor<OrcaLoadReport> {
+ public:
+  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
+  void OnDone() override { delete this; }
+};
+
 }  // namespace
 
 grpc::ServerWriteReactor<OrcaLoadReport>* LoadService::StreamCoreMetrics(
-    grpc::CallbackServerContext*, const xds::service::orca::v3::OrcaLoadReportRequest* request) {
+    grpc::CallbackServerContext* context,
+    const xds::service::orca::v3::OrcaLoadReportRequest* request) {
+  Call call(parts_, "StreamCoreMetrics", CallerOf(*context));
+  const CallEnd end = call.End(call.Admit());
+  if (!end.status.ok()) return new RefusedStream(ToGrpcStatus(end, context));
   const auto& wanted = request->report_interval();
   const absl::Duration interval =
       absl::Seconds(wanted.seconds()) + absl::Nanoseconds(wanted.nanos());
-  return new ReportStream(meter_, std::clamp(interval, absl::Seconds(1), absl::Hours(1)));
+  return new ReportStream(parts_->load, std::clamp(interval, absl::Seconds(1), absl::Hours(1)));
 }
 
 }  // namespace dragoman

@@ -1,12 +1,14 @@
 // xds.service.orca.v3.OpenRcaService: sends a client that balances by load a report (load_meter.h)
-// again and again, also while it sends no calls.  Like the health service it asks for no token.
+// again and again, also while it sends no calls.  It asks for a token as all methods do, but for no
+// right: the end of every call tells the same.  For the log, the metrics and the limits a
+// subscription has ended when it was admitted.
 
 #ifndef DRAGOMAN_SERVER_GRPC_LOAD_SERVICE_H_
 #define DRAGOMAN_SERVER_GRPC_LOAD_SERVICE_H_
 
 #include <grpcpp/grpcpp.h>
 
-#include "server/observe/load_meter.h"
+#include "server/api/call.h"
 #include "xds/service/orca/v3/orca.grpc.pb.h"
 
 namespace dragoman {
@@ -16,8 +18,8 @@ class LoadService final
     : public xds::service::orca::v3::OpenRcaService::WithCallbackMethod_StreamCoreMetrics<
           xds::service::orca::v3::OpenRcaService::Service> {
  public:
-  // `meter` must outlive the service.
-  explicit LoadService(const LoadMeter* meter) : meter_(meter) {}
+  // `parts`, which have a meter when the service is called, must outlive it.
+  explicit LoadService(const ServerParts* parts) : parts_(parts) {}
 
   // Reports come as often as the client asks, but at most once a second.
   grpc::ServerWriteReactor<xds::data::orca::v3::OrcaLoadReport>* StreamCoreMetrics(
@@ -25,7 +27,7 @@ class LoadService final
       const xds::service::orca::v3::OrcaLoadReportRequest* request) override;
 
  private:
-  const LoadMeter* const meter_;
+  const ServerParts* const parts_;
 };
 
 }  // namespace dragoman

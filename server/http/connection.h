@@ -107,7 +107,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   std::optional<Parser> parser_;      // of the request that is being read
   HttpRequest request_;               // complete, until it is passed on
   HttpHeaders cors_;                  // of the answer
-  std::string certificate_name_;
+  absl::StatusOr<std::string> certificate_name_ = std::string();
   std::shared_ptr<boost::asio::ssl::context> tls_context_;  // until the handshake
   const HttpRoute* route_ = nullptr;
   size_t received_ = 0;  // of a file, since the time limit was set

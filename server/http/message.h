@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace dragoman {
 
 class Spool;
@@ -31,10 +33,10 @@ struct HttpRequest {
   std::string route;    // the path of the route that it matched: "/v1/models/*"
   HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
-  std::shared_ptr<Spool> file;   // the body instead, on a route that receives files
-  std::string peer;              // the address of the client
-  bool encrypted = false;        // whether it came over TLS
-  std::string certificate_name;  // the identity in a client certificate that TLS has verified
+  std::shared_ptr<Spool> file;  // the body instead, on a route that receives files
+  std::string peer;             // the address of the client
+  bool encrypted = false;       // whether it came over TLS
+  absl::StatusOr<std::string> certificate_name = std::string();  // as Caller's
 
   // The value of a header, given its name in lower case; empty if it was not sent.
   std::string_view Header(std::string_view name) const;

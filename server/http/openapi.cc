@@ -265,7 +265,7 @@ Json Make() {
 }  // namespace
 
 const std::string& OpenApi() {
-  static const std::string& text = *new std::string(Make().dump(2));
+  static const std::string& text = *new std::string(WriteJson(Make(), 2));
   return text;
 }
 

@@ -1,12 +1,12 @@
 #include "server/http/tls_context.h"
 
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 
 #include <boost/asio/buffer.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "crypto/certificate_name.h"
 
 namespace dragoman {
 namespace {
@@ -21,32 +21,6 @@ int ChooseProtocol(SSL*, const unsigned char** chosen, unsigned char* size,
       SSL_select_next_proto(&found, size, kHttp11, sizeof(kHttp11) - 1, offered, offered_size);
   *chosen = found;
   return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK;
-}
-
-std::string ToString(const ASN1_STRING* text) {
-  return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
-          static_cast<size_t>(ASN1_STRING_length(text))};
-}
-
-std::string FirstAlternativeName(const X509* certificate) {
-  auto* const names = static_cast<GENERAL_NAMES*>(
-      X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr));
-  std::string found;
-  for (int i = 0; i < sk_GENERAL_NAME_num(names) && found.empty(); ++i) {
-    const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names, i);
-    if (name->type == GEN_DNS || name->type == GEN_URI || name->type == GEN_EMAIL) {
-      found = ToString(name->d.ia5);
-    }
-  }
-  GENERAL_NAMES_free(names);
-  return found;
-}
-
-std::string CommonName(const X509* certificate) {
-  const X509_NAME* const subject = X509_get_subject_name(certificate);
-  const int index = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
-  if (index < 0) return "";
-  return ToString(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index)));
 }
 
 }  // namespace
@@ -77,11 +51,10 @@ absl::StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(
   return context;
 }
 
-std::string NameInCertificate(SSL* tls) {
+absl::StatusOr<std::string> NameInCertificate(SSL* tls) {
   X509* const certificate = tls == nullptr ? nullptr : SSL_get1_peer_certificate(tls);
   if (certificate == nullptr) return "";
-  std::string name = FirstAlternativeName(certificate);
-  if (name.empty()) name = CommonName(certificate);
+  absl::StatusOr<std::string> name = CertificateName(certificate);
   X509_free(certificate);
   return name;
 }

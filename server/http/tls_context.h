@@ -17,9 +17,9 @@ namespace dragoman {
 absl::StatusOr<std::shared_ptr<boost::asio::ssl::context>> MakeTlsContext(
     const ServedCertificates& certificates);
 
-// The identity in the verified certificate that a client has shown: its first subject alternative
-// name, or the common name; empty if it has shown none.
-std::string NameInCertificate(SSL* tls);
+// Whom the verified certificate that a client has shown names (CertificateName); "" if it has shown
+// none.
+absl::StatusOr<std::string> NameInCertificate(SSL* tls);
 
 }  // namespace dragoman
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace {
 
 constexpr int kFirstSocket = 3;
 constexpr int kMostSockets = 64;  // far more than anybody needs; each takes a descriptor
-constexpr std::string_view kPortNames[] = {"grpc", "http", "metrics", "admin"};
+constexpr std::string_view kAdmin = "admin";
+constexpr std::string_view kPortNames[] = {"grpc", "http", "metrics", kAdmin};
 
 // The value of a variable, which is removed; "" if it is not set.
 std::string Take(const char* variable) {
@@ -36,6 +38,15 @@ bool Listens(int fd) {
          getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens != 0;
 }
 
+// Who connects to a path may be known by its mode; over TCP anybody connects.
+bool IsOfKind(int fd, bool at_path) {
+  sockaddr_un address = {};  // large enough for the families of TCP
+  socklen_t size = sizeof(address);
+  if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return false;
+  if (at_path) return address.sun_family == AF_UNIX && address.sun_path[0] != '\0';
+  return address.sun_family == AF_INET || address.sun_family == AF_INET6;
+}
+
 absl::Status Check(int fd, const std::string& name) {
   if (std::find(std::begin(kPortNames), std::end(kPortNames), name) == std::end(kPortNames)) {
     return absl::InvalidArgumentError(
@@ -46,6 +57,12 @@ absl::Status Check(int fd, const std::string& name) {
     return absl::InvalidArgumentError(
         absl::StrCat("LISTEN_FDS: descriptor ", fd, " (", name,
                      ") is not a listening stream socket (want Accept=no)"));
+  }
+  if (!IsOfKind(fd, /*at_path=*/name == kAdmin)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "LISTEN_FDS: descriptor ", fd, " (", name, ") is not ",
+        name == kAdmin ? "at a path: want ListenStream=/PATH, for the owner of the server alone"
+                       : "of TCP: want ListenStream=HOST:PORT"));
   }
   return absl::OkStatus();
 }
@@ -67,6 +84,10 @@ absl::StatusOr<InheritedSockets> TakeInheritedSockets() {
     const int fd = kFirstSocket + i;
     const std::string name = static_cast<size_t>(i) < named.size() ? named[i] : "";
     RETURN_IF_ERROR(Check(fd, name));
+    if (name == kAdmin && inherited.contains(name)) {
+      return absl::InvalidArgumentError(absl::StrCat("LISTEN_FDNAMES: descriptor ", fd,
+                                                     " is a second one named admin, want one"));
+    }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
     inherited[name].push_back(fd);

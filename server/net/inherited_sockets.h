@@ -17,12 +17,13 @@
 
 namespace dragoman {
 
-// The descriptors by the name of the port: "grpc", "http", "metrics" or "admin".
+// The descriptors by the name of the port: "grpc", "http" and "metrics" of TCP, and "admin", which
+// is one at a path: the owner of the server is known by it.
 using InheritedSockets = std::map<std::string, std::vector<int>>;
 
 // Empty if the environment names none, or another process.  INVALID_ARGUMENT: one has a name that
-// is not that of a port, or does not listen.  The variables are removed, so that it finds them
-// once.  REQUIRES: the process has no other thread yet.
+// is not that of a port, is not of the port's kind, or does not listen.  The variables are removed,
+// so that it finds them once.  REQUIRES: the process has no other thread yet.
 absl::StatusOr<InheritedSockets> TakeInheritedSockets();
 
 }  // namespace dragoman

@@ -55,7 +55,7 @@ std::string History::Json(absl::Time now) const {
     json["series"].push_back(
         {{"name", key.name}, {"labels", key.labels}, {"values", InOrder(column, first, added_)}});
   }
-  return json.dump();
+  return WriteJson(json);
 }
 
 }  // namespace dragoman

@@ -17,10 +17,10 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
 
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
+#include "engine/base/json.h"
 
 namespace dragoman {
 namespace {
@@ -193,10 +193,7 @@ spdlog::level::level_enum ToSpdlog(LogLevel level) {
 }
 
 // As a JSON string; bytes that are not UTF-8 are replaced.
-std::string Quote(std::string_view value) {
-  return nlohmann::json(value).dump(-1, ' ', /*ensure_ascii=*/false,
-                                    nlohmann::json::error_handler_t::replace);
-}
+std::string Quote(std::string_view value) { return WriteJson(nlohmann::json(value)); }
 
 bool IsPlain(std::string_view value) {
   for (const char c : value) {

@@ -136,7 +136,7 @@ std::string OtlpBody(const std::vector<TracedCall>& calls) {
                       {"spans", std::move(spans)}};
   const Json resource = {{"resource", Resource()}, {"scopeSpans", Json::array({scope})}};
   const Json body = {{"resourceSpans", Json::array({resource})}};
-  return body.dump();
+  return WriteJson(body);
 }
 
 int64_t SpanCount(const TracedCall& call) {

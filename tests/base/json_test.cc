@@ -1,8 +1,10 @@
 #include "engine/base/json.h"
 
 #include <fstream>
+#include <random>
 #include <string>
 
+#include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -62,6 +64,22 @@ TEST(Json, AFileHoldsAnArrayWhereOneIsWanted) {
   std::ofstream(path) << "{}";
   EXPECT_THAT(std::string(ReadJsonArray(path).status().message()),
               HasSubstr("is a JSON object, want an array"));
+}
+
+TEST(Json, EveryStringCanBeWritten) {
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    std::string bytes;
+    for (int k = 0; k < 8; ++k) bytes += static_cast<char>(random());
+    const nlohmann::json value = {{bytes, bytes}};
+    const std::string text = WriteJson(value);
+    EXPECT_TRUE(IsValidUtf8(text));
+    const auto read = ParseJsonObject(text, "text");
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(*read == value, IsValidUtf8(bytes));
+  }
+  const nlohmann::ordered_json ordered = {{"b", "ä"}, {"a", 1}};
+  EXPECT_EQ(WriteJson(ordered, 1), "{\n \"b\": \"ä\",\n \"a\": 1\n}");
 }
 
 TEST(Json, ValuesAreDescribedInShortUtf8) {

@@ -5,6 +5,7 @@ Firefox (Mozilla's Remote Settings): GET / names the address of attachments, and
 translations-models has a record for each file of each version.
 """
 
+import contextlib
 import hashlib
 import http.server
 import json
@@ -12,7 +13,10 @@ import threading
 
 
 class FakeIndex:
-    """Answers GET with the contents of `pages` by path, and counts what was asked for."""
+    """Answers GET with the contents of `pages` by path, and counts what was asked for.
+
+    A number stands for so many bytes from the one that is asked for, without their size.
+    """
 
     def __init__(self):
         self.pages = {}
@@ -25,10 +29,23 @@ class FakeIndex:
             def do_GET(self):  # the name that http.server calls
                 index.asked.append(self.path)
                 body = index.pages.get(self.path)
+                if isinstance(body, int):
+                    self.unannounced(body)
+                    return
                 self.send_response(200 if body is not None else 404)
                 self.send_header("Content-Length", str(len(body or b"")))
                 self.end_headers()
                 self.wfile.write(body or b"")
+
+            def unannounced(self, size):
+                begin = int(self.headers.get("Range", "bytes=0-")[len("bytes="):-1])
+                self.send_response(206 if begin > 0 else 200)
+                if begin > 0:
+                    self.send_header("Content-Range", f"bytes {begin}-{begin + size - 1}/*")
+                self.send_header("Connection", "close")
+                self.end_headers()
+                with contextlib.suppress(ConnectionError):
+                    self.wfile.write(bytes(size))
 
             def log_message(self, *arguments):
                 pass

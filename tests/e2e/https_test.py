@@ -10,9 +10,11 @@ import subprocess
 import tempfile
 import unittest
 
-from certificates import Authority, read, replace
+import grpc
+
+from certificates import BMP, DIRECTORY, DNS, IP, T61, UNIVERSAL, URI, UTF8, Authority, read, replace
 from harness import await_true
-from security_test import BLOG, SHOP, SecurityTest, failures, read_at
+from security_test import BLOG, OPTIONS, SHOP, SecurityTest, code_of, failures, read_at, translate
 
 JSON = {"Content-Type": "application/json"}
 BODY = {"contents": ["Good morning."]}
@@ -201,6 +203,57 @@ class HttpsTest(SecurityTest):
         replace(authorities, read(self.stranger.ca))
         await_true(lambda: not self.refused(server, blog), "the new authority is trusted")
         self.assertTrue(self.refused(server, shop))
+
+
+class CertificateNameTest(SecurityTest):
+    """A certificate names the same caller over both transports, or nobody may use it."""
+
+    SHOP = (UTF8, b"shop")
+    # The common name and the subject alternative names, and the caller; None: it is refused.
+    NAMES = {
+        "utf8": ((UTF8, "Müller".encode()), (), "Müller"),
+        "bmp": ((BMP, "Müller".encode("utf-16-be")), (), "Müller"),
+        "universal": ((UNIVERSAL, "Müller".encode("utf-32-be")), (), "Müller"),
+        "t61": ((T61, "Müller".encode("latin-1")), (), "Müller"),
+        "none": (None, (), ""),
+        "empty": ((UTF8, b""), (), ""),
+        "ip": (SHOP, [(IP, bytes([10, 1, 2, 3]))], "10.1.2.3"),
+        "ip_first": (SHOP, [(DIRECTORY, b"\x30\0"), (IP, bytes(15) + b"\1"), (DNS, b"a.test")], "::1"),
+        "uri": (None, [(URI, b"spiffe://a/shop")], "spiffe://a/shop"),
+        "empty_host": (SHOP, [(DNS, b"")], "shop"),
+        "space": ((UTF8, b"shop "), (), None),
+        "wide_space": ((BMP, "\u3000shop".encode("utf-16-be")), (), None),
+        "control": ((UTF8, b"sh\x01op"), (), None),
+        "host_with_space": (SHOP, [(DNS, b" a.test")], None),
+        "host_in_latin1": (SHOP, [(DNS, b"\xfc.test")], None),
+        "ip_of_three": (SHOP, [(IP, b"abc")], None),
+    }
+
+    def principal(self, server, request_id):
+        field = f'"request_id":"{request_id}"'
+        line = next(line for line in server.await_log(field).splitlines() if field in line)
+        return json.loads(line).get("principal", "")
+
+    def test_a_caller_is_the_same_over_both_transports(self):
+        authority = Authority()
+        cert, key = authority.issue("server", "DNS:localhost,IP:127.0.0.1")
+        server = self.start("--tls-cert", cert, "--tls-key", key, "--tls-client-ca", authority.ca, "--log-format",
+                            "json", "--otlp-endpoint", "http://127.0.0.1:1", "--otlp-one-in", "1")
+        for label, (common_name, names, wanted) in self.NAMES.items():
+            pair = authority.issue_encoded(label, common_name, names)
+            credentials = grpc.ssl_channel_credentials(read(authority.ca), read(pair[1]), read(pair[0]))
+            with grpc.secure_channel(server.grpc_address, credentials, OPTIONS) as channel:
+                over_grpc = code_of(lambda: translate(channel, [("x-request-id", f"grpc-{label}")]))
+            with Client(server, trust(authority.ca, pair)) as client:
+                over_http = client.translate(**{"x-request-id": f"http-{label}"})[0]
+            if wanted is None:
+                self.assertEqual(over_http, 401, label)
+                # gRPC itself refuses some of them in the handshake.
+                self.assertIn(over_grpc, (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.UNAVAILABLE), label)
+                continue
+            self.assertEqual((over_grpc, over_http), (grpc.StatusCode.OK, 200), label)
+            for transport in ("grpc", "http"):
+                self.assertEqual(self.principal(server, f"{transport}-{label}"), wanted, (transport, label))
 
 
 class HttpTokenTest(SecurityTest):

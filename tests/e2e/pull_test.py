@@ -54,11 +54,11 @@ class PullTest(unittest.TestCase):
             environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]
         return environment | variables
 
-    def pull(self, *arguments, repository=NAME, check=False, **variables):
+    def pull(self, *arguments, repository=NAME, check=False, client=CLIENT, **variables):
         """Most files here are noise, which the server would refuse, so it is not asked."""
         if not check:
             arguments = ("--no-check", *arguments)
-        return subprocess.run([CLIENT, "pull", repository, *arguments], cwd=self.directory,
+        return subprocess.run([client, "pull", repository, *arguments], cwd=self.directory,
                               env=self.environment(**variables), capture_output=True, text=True,
                               timeout=120)
 
@@ -71,6 +71,19 @@ class PullTest(unittest.TestCase):
             with open(os.path.join(directory, name), "rb") as file:
                 self.assertEqual(file.read(), self.files[name], name)
         self.assertFalse(os.path.exists(directory + ".partial"))
+
+    def content(self):
+        """The files of the model, with their contents."""
+        found = {}
+        for name in os.listdir(self.path()):
+            with open(self.path(name), "rb") as file:
+                found[name] = file.read()
+        return found
+
+    def change_every_file(self):
+        """Puts a new version on the Hub."""
+        self.files = {name: content + b" " for name, content in self.files.items()}
+        self.hub.repositories[NAME] = Repository(self.files, {LARGE, "source.spm"})
 
     def assert_nothing_there(self):
         self.assertFalse(os.path.exists(self.path()))
@@ -143,7 +156,7 @@ class PullTest(unittest.TestCase):
         self.assertEqual(ended.returncode, 2)
         self.assertIn(f"{LARGE}: its content does not match the Hub's digest", ended.stderr)
         self.assert_nothing_there()
-        self.assertNotIn(LARGE, os.listdir(self.path() + ".partial"))
+        self.assertNotIn(LARGE, os.listdir(self.path() + ".partial/opus-mt-en-de"))
 
     def test_a_small_file_is_checked_too(self):
         self.hub.fail("hub", "config.json", "corrupt")  # once: the second try is right
@@ -227,6 +240,55 @@ class PullTest(unittest.TestCase):
         self.assert_pulled(self.pull())
         self.assertEqual(self.hub.asked_for(), ["config.json"])
 
+    def test_an_old_version_stays_until_all_of_the_new_one_is_right(self):
+        self.assert_pulled(self.pull())
+        old = self.content()
+        self.change_every_file()
+        for name in ("config.json", LARGE):  # the first one, and the last one
+            self.hub.fail("hub", name, *["corrupt"] * 2)
+            self.hub.fail("cdn", name, *["corrupt"] * 2)
+            ended = self.pull()
+            self.assertEqual(ended.returncode, 2)
+            self.assertIn(f"{name}: its content does not match", ended.stderr)
+            self.assertEqual(self.content(), old)
+            self.hub._failures.clear()
+        self.assert_pulled(self.pull())
+
+    def test_an_old_version_or_the_new_one_is_there_whenever_a_pull_is_killed(self):
+        self.assert_pulled(self.pull())
+        old = self.content()
+        self.change_every_file()
+        for name in ("config.json", "vocab.json", "source.spm", "target.spm", LARGE):
+            self.hub.requests.clear()
+            self.hub.fail("hub", name, *[503] * 10)
+            process = subprocess.Popen([CLIENT, "pull", "--no-check", NAME], cwd=self.directory,
+                                       env=self.environment(), stderr=subprocess.DEVNULL)
+            await_true(lambda: name in self.hub.asked_for(), f"it asks for {name}")
+            process.kill()
+            process.wait()
+            self.assertEqual(self.content(), old, name)
+            self.hub._failures.clear()
+        # A server beside the command that kills it when it is asked.
+        programs = os.path.join(self.directory, "programs")
+        os.mkdir(programs)
+        client = shutil.copy(CLIENT, programs)
+        server = os.path.join(programs, "dragoman-server")
+        with open(server, "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\n[ -n "$2" ] && [ -z "$BOTH" ] || kill -9 $PPID\n')
+        os.chmod(server, 0o755)
+        for variables in ({"BOTH": "yes"}, {}):
+            ended = self.pull(check=True, client=client, **variables)
+            self.assertEqual(ended.returncode, -signal.SIGKILL, ended.stderr)
+            self.assertEqual(self.content(), old, variables)
+        self.assert_pulled(self.pull())
+        # Killed when the new one is in its place, and the old one is not yet removed.
+        left = self.path() + ".partial/opus-mt-en-de"
+        os.makedirs(left)
+        for name, content in old.items():
+            with open(os.path.join(left, name), "wb") as file:
+                file.write(content)
+        self.assert_pulled(self.pull())
+
     def test_another_directory_is_not_touched(self):
         directory = os.path.join(self.directory, "mine")
         os.mkdir(directory)
@@ -271,11 +333,14 @@ class PullTest(unittest.TestCase):
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("\ncan be served: ", ended.stderr)
         self.assertRegex(ended.stderr, r"(?m)^languages +en-de en-fr$")
+        self.assertNotIn(".partial", ended.stderr)
         # Weights that are not those of the configuration.
+        good = self.content()
         self.hub.repositories[NAME] = Repository(files | {LARGE: files[LARGE][:1000]}, {LARGE})
         ended = self.pull(check=True)
         self.assertEqual((ended.returncode, ended.stdout), (2, ""))
         self.assertIn("cannot be served", ended.stderr)
+        self.assertEqual(self.content(), good)
 
     def test_what_was_pulled_is_served(self):
         self.hub.repositories[NAME] = Repository(self.real_model(), {LARGE})
@@ -379,6 +444,29 @@ class IndexTest(unittest.TestCase):
         ended = self.pull("firefox:de-en", "--index", url, "--directory", "other")
         self.assertEqual((ended.returncode, ended.stdout), (2, ""))
         self.assertIn("does not match", ended.stderr)
+
+    def test_what_a_killed_pull_left_is_removed(self):
+        url = self.index.argos([("en", "de", "1.10", self.package())])
+        self.assertEqual(self.pull("argos:en-de", "--index", url, "--no-check").returncode, 0)
+        left = os.path.join(self.directory, "models/argos-en-de.partial")
+        os.makedirs(os.path.join(left, "argos-en-de/model"))
+        again = self.pull("argos:en-de", "--index", url, "--no-check")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("already here", again.stderr)
+        self.assertFalse(os.path.exists(left))
+
+    def test_a_file_of_an_unknown_size_has_an_end(self):
+        url = self.index.argos([("en", "de", "1.10", b"")])
+        self.index.pages["/v1/translate-en_de-1_10.argosmodel"] = 1 << 20  # bytes
+        directory = os.path.join(self.directory, "models/argos-en-de.partial/argos-en-de")
+        os.makedirs(directory)
+        part = os.path.join(directory, "package.argosmodel.1.10.part")
+        with open(part, "wb") as file:  # it goes on with this
+            file.truncate((32 << 30) - 1000)
+        ended = self.pull("argos:en-de", "--index", url, "--no-check")
+        self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+        self.assertIn("is longer than 34359738368 bytes", ended.stderr)
+        self.assertFalse(os.path.exists(part))
 
     def test_a_script_need_not_be_named(self):
         url = self.index.firefox([("zh-Hans", "en", "1.0", "model", "model.zhen.bin", b"x"),

@@ -134,6 +134,8 @@ class SocketActivationTest(unittest.TestCase):
             admin.listen()
             self.assert_refused("want 0600", ("admin", admin))  # others could connect as well
             os.chmod(path, 0o600)
+            # Whoever reached this port would be taken for the owner.
+            self.assert_refused("descriptor 4 (admin) is not at a path", ("admin", admin), ("admin", opened()))
             server = self.start([("admin", admin)], *FLOAT32, "--grpc-address", "127.0.0.1:0",
                                 "--http-address", "127.0.0.1:0")
             self.assertIn(f"admin=unix:{path}", server.await_listening())
@@ -142,12 +144,12 @@ class SocketActivationTest(unittest.TestCase):
 
     def test_what_cannot_be_used_is_named(self):
         self.assert_refused('descriptor 3 is named "dragoman.socket"', ("dragoman.socket", opened()))
-        self.assert_refused("admin-address is HOST:PORT, but no auth-tokens", ("admin", opened()))
+        self.assert_refused("descriptor 3 (admin) is not at a path", ("admin", opened()))
         with tempfile.TemporaryDirectory() as directory:
             path = socket.socket(socket.AF_UNIX)
             path.bind(os.path.join(directory, "grpc.sock"))
             path.listen()
-            self.assert_refused("want HOST:PORT", ("grpc", path))
+            self.assert_refused("want ListenStream=HOST:PORT", ("grpc", path))
 
     @unittest.skipUnless(shutil.which("systemd-socket-activate"), "Debian's systemd is not installed")
     def test_systemd_starts_it_at_the_first_connection(self):

@@ -17,6 +17,7 @@ TEST(Methods, BelongToServices) {
   EXPECT_EQ(ServiceOf("ListModels"), "dragoman.v1.ModelService");
   EXPECT_EQ(ServiceOf("GetGlossary"), "dragoman.v1.GlossaryService");
   EXPECT_EQ(ServiceOf("AdminService/ListModels"), "dragoman.v1.AdminService");
+  EXPECT_EQ(ServiceOf("StreamCoreMetrics"), "xds.service.orca.v3.OpenRcaService");
   EXPECT_EQ(ServiceOf("BreakSentence"), "");
 }
 

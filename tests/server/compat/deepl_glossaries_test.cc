@@ -1,7 +1,9 @@
 // DeepL's glossaries, in the requests of its libraries.
 
 #include <filesystem>
+#include <fstream>
 #include <string>
+#include <utility>
 
 #include "engine/base/json.h"
 #include "gmock/gmock.h"
@@ -13,8 +15,10 @@ namespace dragoman::deepl_glossaries_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 using ::testing::SizeIs;
 
+constexpr char kTime[] = "[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z";
 constexpr char kFormType[] = "application/x-www-form-urlencoded";
 
 class DeepLGlossariesTest : public testing::Test {
@@ -22,11 +26,16 @@ class DeepLGlossariesTest : public testing::Test {
   DeepLGlossariesTest() {
     std::string name = testing::TempDir() + "/deepl-XXXXXX";
     directory_ = mkdtemp(name.data());
+    Restart();
+  }
+  ~DeepLGlossariesTest() override { std::filesystem::remove_all(directory_); }
+
+  void Restart() {
+    server_ = nullptr;
     ServerOptions options = TestOptions();
     options.glossaries = directory_;
     server_ = std::make_unique<TestServer>(options);
   }
-  ~DeepLGlossariesTest() override { std::filesystem::remove_all(directory_); }
 
   HttpReply Send(const std::string& method, const std::string& path, const std::string& body = "",
                  const std::string& type = kFormType) {
@@ -110,6 +119,38 @@ TEST_F(DeepLGlossariesTest, VersionThree) {
   EXPECT_THAT(Ask("GET", "/v3/glossaries", 200)["glossaries"][0]["dictionaries"], SizeIs(1));
   EXPECT_EQ(Send("DELETE", path).code, 204);
   EXPECT_THAT(Ask("GET", "/v3/glossaries", 200)["glossaries"], SizeIs(0));
+}
+
+// As DeepL sends them; its Python library reads no others.
+TEST_F(DeepLGlossariesTest, TimesHaveMilliseconds) {
+  const std::string day = "2021-08-03T14:16:";
+  const auto describe = [&](const std::string& id, const std::string& seconds) {
+    std::ofstream(directory_ + "/" + id + ".tsv")
+        << "# languages: en de\n# created: " << day << seconds << "Z\nhouse\tHaus\n";
+  };
+  const std::pair<std::string, std::string> times[] = {
+      {"18", "18.000"}, {"19.3", "19.300"}, {"20.329", "20.329"}, {"59.99999", "59.999"}};
+  for (const auto& [seconds, want] : times) describe("at" + seconds.substr(0, 2), seconds);
+  Restart();
+  for (const auto& [seconds, want] : times) {
+    for (const std::string version : {"/v2", "/v3"}) {
+      const std::string path = version + "/glossaries/at" + seconds.substr(0, 2);
+      EXPECT_EQ(Ask("GET", path, 200)["creation_time"], day + want + "Z") << path;
+    }
+  }
+  for (const std::string version : {"/v2", "/v3"}) {
+    const nlohmann::json made = Ask("POST", version + "/glossaries", 201,
+                                    R"({"name": "n", "source_lang": "en", "target_lang": "de",
+        "entries": "a\tb", "entries_format": "tsv", "dictionaries": [{"source_lang": "en",
+        "target_lang": "de", "entries": "a\tb", "entries_format": "tsv"}]})",
+                                    "application/json");
+    EXPECT_THAT(std::string(made["creation_time"]), MatchesRegex(kTime)) << version;
+    const nlohmann::json all = Ask("GET", version + "/glossaries", 200)["glossaries"];
+    EXPECT_THAT(all, SizeIs(version == "/v2" ? 5 : 6));
+    for (const nlohmann::json& one : all) {
+      EXPECT_THAT(std::string(one["creation_time"]), MatchesRegex(kTime)) << version;
+    }
+  }
 }
 
 TEST_F(DeepLGlossariesTest, ErrorsNameTheField) {

@@ -21,7 +21,7 @@ TEST(GrpcCaller, ReadsTheCallerFromTheMetadata) {
   spouse.AddClientMetadata("traceparent", "00-a-b-01");
   const Caller caller = CallerOf(context);
   EXPECT_EQ(caller.token, "secret");
-  EXPECT_EQ(caller.certificate_name, "");
+  EXPECT_EQ(*caller.certificate_name, "");
   EXPECT_EQ(caller.request_id, "r1");
   EXPECT_EQ(caller.trace_parent, "00-a-b-01");
 }

@@ -39,7 +39,7 @@ TEST(ApiContext, TheCallerIsWhoTheHeadersSay) {
   EXPECT_EQ(caller.token, "abc");
   EXPECT_EQ(caller.request_id, "id-7");
   EXPECT_EQ(caller.trace_parent, "00-x");
-  EXPECT_EQ(caller.certificate_name, "shop");
+  EXPECT_EQ(*caller.certificate_name, "shop");
   EXPECT_LT(caller.deadline, absl::Now() + absl::Seconds(11));
   EXPECT_STREQ(caller.api, "http");
 }

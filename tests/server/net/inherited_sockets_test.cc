@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <string>
 
 namespace dragoman {
 namespace {
@@ -30,6 +32,21 @@ void Place(int fd, int number) {
 void PlaceSocket(int number, bool listens = true) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   if (listens) listen(fd, 8);  // at a port of the kernel's choice
+  Place(fd, number);
+}
+
+// Makes it one that listens at a path; at "" at none, as sockets of Linux may.
+void PlaceUnixSocket(int number, const std::string& path) {
+  const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const socklen_t own = sizeof(address.sun_family);  // the kernel chooses an abstract name
+  unlink(path.c_str());
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), path.empty() ? own : sizeof(address)) != 0 ||
+      listen(fd, 8) != 0) {
+    _exit(2);
+  }
+  if (!path.empty()) unlink(path.c_str());
   Place(fd, number);
 }
 
@@ -118,6 +135,44 @@ TEST(InheritedSocketsDeathTest, WhatDoesNotListenIsNamed) {
         return Fails();
       },
       message);
+}
+
+TEST(InheritedSocketsDeathTest, OnlyOneAtAPathIsTheOwners) {
+  const std::string path = testing::TempDir() + "inherited_" + std::to_string(getpid()) + ".sock";
+  InProcess([&] {
+    PlaceUnixSocket(3, path);
+    PlaceSocket(4);
+    Describe(Self(), "2", "admin:grpc");
+    const auto taken = TakeInheritedSockets();
+    return taken.ok() && *taken == InheritedSockets{{"admin", {3}}, {"grpc", {4}}};
+  });
+  const auto refused = [&](const std::function<void()>& place, const char* names,
+                           const char* message) {
+    InProcess(
+        [&] {
+          place();
+          Describe(Self(), "2", names);
+          return Fails();
+        },
+        message);
+  };
+  const auto with_tcp = [&] {
+    PlaceUnixSocket(3, path);
+    PlaceSocket(4);
+  };
+  refused(with_tcp, "admin:admin",
+          "descriptor 4 .admin. is not at a path: want ListenStream=/PATH");
+  refused(with_tcp, "http:grpc", "descriptor 3 .http. is not of TCP: want ListenStream=HOST:PORT");
+  const auto with_abstract = [&] {
+    PlaceUnixSocket(3, path);
+    PlaceUnixSocket(4, "");
+  };
+  refused(with_abstract, "admin:admin", "descriptor 4 .admin. is not at a path");
+  const auto with_two = [&] {
+    PlaceUnixSocket(3, path);
+    PlaceUnixSocket(4, path);
+  };
+  refused(with_two, "admin:admin", "descriptor 4 is a second one named admin, want one");
 }
 
 TEST(InheritedSocketsDeathTest, TheirNumberMustBeOne) {

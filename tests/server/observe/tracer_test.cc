@@ -182,6 +182,14 @@ TEST(Otlp, PartsAreChildrenOfTheirCall) {
   EXPECT_EQ(spans[2]["status"]["code"], 2);
 }
 
+TEST(Otlp, BytesThatAreNotUtf8AreReplaced) {
+  TracedCall call = SomeCall();
+  call.principal = std::string("\0M\0\xFC", 4);
+  call.model = "\xC3";
+  EXPECT_THAT(SpansOf(OtlpBody({call})).size(), 1u);
+  EXPECT_THAT(OtlpBody({call}), HasSubstr("\uFFFD"));
+}
+
 TEST(Otlp, OnlyTheServersErrorsAreErrorsOfTheSpan) {
   TracedCall call = SomeCall();
   call.code = absl::StatusCode::kInvalidArgument;

@@ -129,7 +129,7 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
-                     .path = "/v3/projects/*:translateDocument",
+                     .path = "/v3/projects/**:translateDocument",
                      .handler =
                          [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
                            Translate(context, std::move(http), std::move(answer));

@@ -28,7 +28,7 @@ struct HttpRequest {
   std::string method;   // "GET"; handlers see HEAD as GET
   std::string path;     // without %-escapes, UTF-8: "/v1/models/en-de"
   std::string query;    // after the question mark, as sent
-  std::string route;    // the path of the route that it matched: "/v1/models/*"
+  std::string route;    // the path of the route that it matched: "/v1/models/**"
   HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
   std::shared_ptr<Spool> file;   // the body instead, on a route that receives files

@@ -4,19 +4,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/base/status.h"
 
 namespace dragoman {
 
 absl::StatusOr<DocumentTicket> DocumentDesk::Enter() { return Take(inside_, limits_.at_once); }
 
-absl::StatusOr<std::shared_ptr<Spool>> DocumentDesk::Receive() {
-  ASSIGN_OR_RETURN(DocumentTicket ticket, Take(arriving_, 4 * limits_.at_once));
-  ASSIGN_OR_RETURN(std::shared_ptr<Spool> spool, Spool::New(0));
-  Spool* const file = spool.get();
-  // Both live as long as what is returned.
-  return std::shared_ptr<Spool>(file,
-                                [spool = std::move(spool), ticket = std::move(ticket)](Spool*) {});
+absl::StatusOr<DocumentTicket> DocumentDesk::Receive() {
+  return Take(arriving_, 4 * limits_.at_once);
 }
 
 absl::StatusOr<DocumentTicket> DocumentDesk::Take(const std::shared_ptr<Places>& places,

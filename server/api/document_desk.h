@@ -17,7 +17,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "server/base/spool.h"
 #include "server/config/config.h"
 
 namespace dragoman {
@@ -38,7 +37,7 @@ class DocumentDesk {
   // RESOURCE_EXHAUSTED if as many files as allowed are being translated already.
   absl::StatusOr<DocumentTicket> Enter();
   // A place for a file that arrives as a whole before anybody looks at it; four times as many.
-  absl::StatusOr<std::shared_ptr<Spool>> Receive();
+  absl::StatusOr<DocumentTicket> Receive();
 
   // Runs `work` on a thread of its own.
   void Run(std::function<void()> work);

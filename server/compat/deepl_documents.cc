@@ -119,7 +119,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
                             Upload(context, std::move(http), std::move(answer));
                           },
                       .error = deepl::PlainError};
-  ReceiveForms(context, &upload);
+  ReceiveUploads(context, deepl::kApi, &upload);
   router->Add(std::move(upload));
   for (const char* end : {"", kResult}) {
     router->Add({.method = "POST",

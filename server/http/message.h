@@ -20,7 +20,7 @@
 
 namespace dragoman {
 
-class Spool;
+class DocumentUpload;
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
@@ -31,7 +31,8 @@ struct HttpRequest {
   std::string route;    // the path of the route that it matched: "/v1/models/**"
   HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
-  std::shared_ptr<Spool> file;   // the body instead, on a route that receives files
+  // The body instead, on a route that receives files; if it was refused, not all of it was read.
+  std::shared_ptr<DocumentUpload> upload;
   std::string peer;              // the address of the client
   bool encrypted = false;        // whether it came over TLS
   std::string certificate_name;  // the identity in a client certificate that TLS has verified

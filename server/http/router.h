@@ -41,8 +41,9 @@ struct HttpRoute {
   std::string path;
   HttpHandler handler;
   std::vector<std::string> body_types = {};  // media types; empty: the body is ignored
-  // If not null: bodies are files, of up to max_file_bytes, each of which goes into a new spool.
-  std::function<absl::StatusOr<std::shared_ptr<Spool>>()> receive = nullptr;
+  // If not null: bodies are files, of up to max_file_bytes, which go where this says.  It may
+  // refuse them; then the handler is called at once, and answers.
+  std::function<std::shared_ptr<DocumentUpload>(const HttpRequest& head)> receive = nullptr;
   size_t max_file_bytes = 0;
   HttpErrorBody error = RpcStatusBody;
   // Served in plain text even if the port uses TLS, and without CORS.

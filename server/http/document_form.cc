@@ -29,7 +29,6 @@ DocumentUpload::DocumentUpload(const ApiContext& context, UploadKind kind, HttpR
 
 absl::Status DocumentUpload::Begin(HttpRequest head) {
   RETURN_IF_ERROR(context_.loaded());
-  ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive());
   if (kind_.use_key != nullptr) kind_.use_key(&head);
   caller_ = CallerOf(head, kHttpApi);
   const bool waits_for_key = *kind_.key_field != '\0' && caller_.token.empty() &&
@@ -46,10 +45,11 @@ absl::Status DocumentUpload::Begin(HttpRequest head) {
   return absl::OkStatus();
 }
 
-// Whether the caller may send a file.
+// Whether the caller may send a file; if so, it gets a place.
 absl::Status DocumentUpload::Judge() {
   ASSIGN_OR_RETURN(const Permit permit, context_.parts->principals->Identify(caller_));
   RETURN_IF_ERROR(permit.MayCall("TranslateDocument"));
+  ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive(/*known=*/true));
   known_ = true;
   return absl::OkStatus();
 }
@@ -71,6 +71,9 @@ absl::Status DocumentUpload::BeginPart(FormPart part) {
   form_.file_name = part.file_name.value_or("");
   if (!IsValidUtf8(form_.file_name)) {
     return InvalidField(kind_.file_field, "has no name in UTF-8");
+  }
+  if (!known_) {
+    ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive(/*known=*/false));
   }
   ASSIGN_OR_RETURN(form_.file, Spool::New(0));
   return absl::OkStatus();

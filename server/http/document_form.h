@@ -70,8 +70,8 @@ class DocumentUpload {
   const UploadKind kind_;
   absl::Status refusal_;
   Caller caller_;
-  bool known_ = false;                     // the caller was judged
-  DocumentTicket place_;                   // until Take
+  bool known_ = false;    // the caller was judged
+  DocumentTicket place_;  // from when the caller is known, or the file begins, until Take
   std::optional<MultipartReader> reader_;  // of a form
   DocumentForm form_;
   bool in_file_ = false;   // the part that is being read

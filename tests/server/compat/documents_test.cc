@@ -291,7 +291,7 @@ class DocumentTokensTest : public DocumentsTest {
  protected:
   static ServerOptions Options() {
     ServerOptions options = TestOptions();
-    options.documents.at_once = 1;
+    options.documents.at_once = 3;
     options.auth.tokens = testing::TempDir() + "dragoman_documents_" + std::to_string(getpid());
     std::ofstream(options.auth.tokens) << "ann " << kToken << "\n";
     return options;
@@ -330,6 +330,29 @@ TEST_F(DocumentTokensTest, AWrongTokenIsRefusedBeforeTheRestIsRead) {
   }
 }
 
+// There are twelve places.
+TEST_F(DocumentTokensTest, CallersWithoutATokenKeepNobodyElseOut) {
+  const std::string file =
+      "--XY\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nThe cat is";
+  std::vector<std::unique_ptr<RawHttpClient>> silent;
+  for (int i = 0; i < 8; ++i) {
+    silent.push_back(Open("/translate_file", "", file));
+    silent.push_back(Open("/translate_file", ""));
+    silent.push_back(Open("/v2/document", "", Field("target_lang", "DE")));
+    silent.push_back(Open("/v2/document", "", file));
+    silent.push_back(Open("/v1/translate_file", ""));
+  }
+  EXPECT_EQ(silent.back()->Receive().code, 401);
+  const std::string bearer = absl::StrCat("Authorization: Bearer ", kToken, "\r\n");
+  const std::string deepl = absl::StrCat("Authorization: DeepL-Auth-Key ", kToken, "\r\n");
+  const std::vector<std::pair<std::string, std::string>> libre = {
+      {"api_key", kToken}, {"source", "en"}, {"target", "de"}};
+  const std::string german = Upload(kText, {{"target_language", "de"}});
+  EXPECT_EQ(Post("/v1/translate_file", german, kForm + bearer).code, 200);
+  EXPECT_EQ(Post("/translate_file", Upload(kText, libre)).code, 200);
+  EXPECT_EQ(Post("/v2/document", Upload(kText, {{"target_lang", "DE"}}), kForm + deepl).code, 200);
+}
+
 TEST_F(DocumentTokensTest, FieldsWithoutATokenAreBounded) {
   const HttpReply reply =
       Open("/v2/document", "", Field("text", std::string(100'000, 'x')))->Receive();
@@ -347,6 +370,28 @@ TEST_F(DocumentTokensTest, TheTokenMayBeAnyFieldOfTheForm) {
                   {"api_key", kToken});
     EXPECT_EQ(Post("/translate_file", Upload(kText, fields)).code, 200) << place;
   }
+}
+
+class DocumentPatienceTest : public DocumentsTest {
+ protected:
+  static ServerOptions Options() {
+    ServerOptions options = TestOptions();
+    options.documents.at_once = 1;
+    options.http.body_timeout = absl::Seconds(1);
+    return options;
+  }
+  DocumentPatienceTest() : DocumentsTest(Options()) {}
+};
+
+TEST_F(DocumentPatienceTest, WhoFallsSilentLosesThePlace) {
+  std::vector<std::unique_ptr<RawHttpClient>> silent;
+  for (int i = 0; i < 4; ++i) {
+    silent.push_back(std::make_unique<RawHttpClient>(server_.server().http_address()));
+    silent.back()->Send(absl::StrCat("POST /v1/translate_file HTTP/1.1\r\nHost: x\r\n", kForm,
+                                     "Content-Length: 1000\r\n\r\n--XY\r\n"));
+  }
+  for (const auto& client : silent) EXPECT_EQ(client->Receive().code, 408);
+  EXPECT_EQ(Post("/v1/translate_file", Upload(kText, {{"target_language", "de"}})).code, 200);
 }
 
 class DocumentBytesTest : public DocumentsTest {

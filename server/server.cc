@@ -232,6 +232,7 @@ absl::Status Server::OpenPorts() {
             answers_.GiveBackHeap();
             const absl::Time now = absl::Now();
             stored_documents_.Tidy(now);
+            documents_.Tidy(now);
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
             load_.Look(now, Load());
           },

@@ -88,6 +88,8 @@ class Server {
 
   // The translated files that wait to be fetched; for tests.
   DocumentStore& stored_documents() { return stored_documents_; }
+  // Where files are translated; for tests.
+  DocumentDesk& documents() { return documents_; }
 
   // A channel to this server that needs no socket; the request fuzzer uses it.
   std::shared_ptr<grpc::Channel> InProcessChannel() { return grpc_->InProcessChannel(); }

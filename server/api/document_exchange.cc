@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 
@@ -11,7 +13,15 @@ DocumentExchange::DocumentExchange(const ServerParts* parts, Caller caller,
                                    std::function<void()> ready)
     : parts_(parts), caller_(std::move(caller)), ready_(std::move(ready)) {}
 
+DocumentExchange::~DocumentExchange() {
+  if (watch_ != 0) parts_->documents->Unwatch(watch_);
+}
+
 void DocumentExchange::Start() {
+  {
+    absl::MutexLock lock(&mutex_);
+    heard_ = absl::Now();
+  }
   const auto on_news = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->OnNews();
   };
@@ -19,6 +29,9 @@ void DocumentExchange::Start() {
                                          "TranslateDocument");
   translator_.emplace(parts_, bulk_.get(),
                       [this](const v1::DocumentProgress& progress) { OnProgress(progress); });
+  watch_ = parts_->documents->Watch([weak = weak_from_this()](absl::Time now) {
+    if (const auto self = weak.lock()) self->EndIfSilent(now);
+  });
   bulk_->Start();
 }
 
@@ -46,6 +59,10 @@ void DocumentExchange::Add(absl::StatusOr<v1::TranslateDocumentRequest> message)
 }
 
 absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& message) {
+  if (message.has_header() || !message.chunk().empty()) {
+    absl::MutexLock lock(&mutex_);
+    heard_ = absl::Now();
+  }
   if (message.has_header()) {
     if (std::exchange(has_header_, true)) return InvalidField("header", "came twice");
     header_ = message.header();
@@ -60,6 +77,17 @@ absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& messa
     return MessageTooLarge(size, most);
   }
   return input_->Append(message.chunk());
+}
+
+void DocumentExchange::EndIfSilent(absl::Time now) {
+  if (!bulk_->reads()) return;  // it has not started, or has ended
+  const absl::Duration patience = parts_->documents->limits().patience;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (stage_ != Stage::kReceiving || now - heard_ < patience) return;
+  }
+  bulk_->NoMore(absl::DeadlineExceededError(
+      absl::StrCat("nothing of the file has come for ", absl::FormatDuration(patience))));
 }
 
 void DocumentExchange::NoMore(const absl::Status& status) {

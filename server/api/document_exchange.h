@@ -15,6 +15,9 @@
 // there. So a passage has the admission, the fairness and the quota of any bulk request; one that
 // is refused waits and is sent again.
 //
+// A client that sends nothing of its file for a while (DocumentLimits::patience) is given up, so
+// that another one gets its place.
+//
 // An error of one passage is that of the whole, unless the header says to skip errors.  It names
 // the part and the line.
 
@@ -42,8 +45,8 @@ using DocumentEvent = ExchangeEvent<v1::TranslateDocumentResponse>;
 // Thread-safe; Next is called by one thread at a time.
 class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
  public:
-  // The bytes of a chunk of the result: a multiple of three, so that chunks in base64 can be put one
-  // behind the other.
+  // The bytes of a chunk of the result: a multiple of three, so that chunks in base64 can be put
+  // one behind the other.
   static constexpr size_t kChunkBytes = 60 << 10;
 
   // Fills the header and returns the file that has arrived as a whole, or why it cannot be read.
@@ -54,6 +57,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   // have changed.  It must not block, and may be called after the call has ended.  `parts` must
   // outlive the exchange.
   DocumentExchange(const ServerParts* parts, Caller caller, std::function<void()> ready);
+  ~DocumentExchange();
 
   // Admits the caller.
   void Start();
@@ -87,6 +91,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   void OnNews();
   void OnProgress(const v1::DocumentProgress& progress);
   absl::Status Receive(const v1::TranslateDocumentRequest& message);
+  void EndIfSilent(absl::Time now);
   void BeginWork(ReadFile read);
   // On a thread of the desk.
   void DoWork(const ReadFile& read);
@@ -97,6 +102,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   const std::function<void()> ready_;
   std::shared_ptr<BulkExchange> bulk_;
   std::optional<DocumentTranslator> translator_;  // set by Start
+  int watch_ = 0;                                 // at the desk, likewise
 
   // Used by the transport while receiving, then by the working thread, then by the transport.
   v1::DocumentHeader header_;
@@ -108,6 +114,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
 
   absl::Mutex mutex_;
   Stage stage_ ABSL_GUARDED_BY(mutex_) = Stage::kReceiving;
+  absl::Time heard_ ABSL_GUARDED_BY(mutex_);  // when something last came of the file
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
   std::optional<v1::DocumentProgress> progress_ ABSL_GUARDED_BY(mutex_);  // not pulled yet
   std::optional<CallEnd> end_ ABSL_GUARDED_BY(mutex_);

@@ -23,7 +23,7 @@ struct Caller {
   std::string request_id;    // `x-request-id`
   std::string trace_parent;  // `traceparent`, as the W3C trace context defines it
   std::string http_method;   // over HTTP: "POST"
-  std::string http_route;    // and the path that it matched: "/v1/models/*"
+  std::string http_route;    // and the path that it matched: "/v1/models/**"
   bool is_owner = false;     // of this process, as the file of the socket shows
   absl::Time deadline = absl::InfiniteFuture();
   const char* api = "grpc";               // the API that was called, for the log: a literal

@@ -69,9 +69,11 @@ absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHe
   return absl::OkStatus();
 }
 
+void UseOwnKey(HttpRequest* http) { UseKey(kApi, CompatFields::ReadQuery(*http), http); }
+
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const auto query = std::make_shared<absl::StatusOr<CompatFields>>(CompatFields::ReadQuery(http));
-  UseKey(kApi, *query, &http);
+  UseOwnKey(&http);
   const auto read = [query](const DocumentForm& form, v1::DocumentHeader* header) {
     for (const auto& [name, value] : form.fields) {
       return InvalidField(name, name == "glossary" ? "is not supported: want a file alone"
@@ -93,7 +95,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
                            Translate(context, std::move(http), std::move(answer));
                          },
                      .error = PlainError};
-  ReceiveForms(context, &route);
+  ReceiveFiles(context, {.file_field = kDocument, .use_key = UseOwnKey}, &route);
   router->Add(std::move(route));
 }
 

@@ -257,7 +257,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
         404, "this server has only translate, document, glossaries, languages and usage"));
   };
   for (const char* method : {"GET", "POST"}) {
-    router->Add({.method = method, .path = "/v2/*", .handler = refuse, .error = PlainError});
+    router->Add({.method = method, .path = "/v2/**", .handler = refuse, .error = PlainError});
   }
 }
 

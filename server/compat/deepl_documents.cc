@@ -11,6 +11,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
@@ -118,16 +119,18 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
                             Upload(context, std::move(http), std::move(answer));
                           },
                       .error = deepl::PlainError};
-  ReceiveForms(context, &upload);
+  ReceiveUploads(context, deepl::kApi, &upload);
   router->Add(std::move(upload));
-  router->Add({.method = "POST",
-               .path = std::string(kPath) + "*",
-               .handler =
-                   [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-                     AnswerDocument(context, std::move(http), answer);
-                   },
-               .body_types = {"application/json", kForm},
-               .error = deepl::PlainError});
+  for (const char* end : {"", kResult}) {
+    router->Add({.method = "POST",
+                 .path = absl::StrCat(kPath, "*", end),
+                 .handler =
+                     [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+                       AnswerDocument(context, std::move(http), answer);
+                     },
+                 .body_types = {"application/json", kForm},
+                 .error = deepl::PlainError});
+  }
 }
 
 }  // namespace dragoman::deepl_documents

@@ -16,7 +16,6 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "engine/base/status.h"
 #include "engine/text/language_detector.h"
 #include "server/compat/compat.h"
@@ -204,36 +203,22 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const 
   };
 }
 
-// What follows /v3/projects/NAME or /v3/projects/NAME/locations/NAME.
-struct AdvancedMethod {
-  const char* method;
-  const char* path;
-  HttpHandler handler;
-};
-
-HttpHandler Choose(std::vector<AdvancedMethod> methods) {
-  return [methods](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    for (const AdvancedMethod& method : methods) {
-      if ((http.method == "POST") == (std::string_view(method.method) == "POST") &&
-          absl::EndsWith(http.path, method.path)) {
-        return method.handler(std::move(http), std::move(answer));
-      }
-    }
-    answer->Send(PlainError(404,
-                            "there is no such method; want translateText, translateDocument, "
-                            "detectLanguage or supportedLanguages"));
-  };
+void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+  answer->Send(PlainError(404,
+                          "there is no such method; want translateText, translateDocument, "
+                          "detectLanguage or supportedLanguages"));
 }
 
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
+  const auto add_one = [&](const char* method, const char* path, const HttpHandler& handler) {
+    HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
+    if (route.method == "POST") route.body_types = {"application/json", kForm};
+    router->Add(std::move(route));
+  };
   const auto add = [&](const char* path, const HttpHandler& handler) {
-    for (const char* method : {"GET", "POST"}) {
-      HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
-      if (route.method == "POST") route.body_types = {"application/json", kForm};
-      router->Add(std::move(route));
-    }
+    for (const char* method : {"GET", "POST"}) add_one(method, path, handler);
   };
   const HttpHandler translate =
       TranslateHandler<GoogleCall>(context, kBasic, {ReadBasic, TranslatedBasic, Error});
@@ -243,13 +228,15 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
       AnswerAtOnce(context, kBasic, "DetectLanguage", DetectBasic));
   add("/language/translate/v2/languages", AnswerAtOnce(context, kBasic, "ListModels", ListBasic));
   google_documents::AddRoutes(context, router);
-  const std::vector<AdvancedMethod> advanced = {
-      {"POST", ":translateText",
-       TranslateHandler<GoogleCall>(context, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error})},
-      {"POST", ":detectLanguage",
-       AnswerAtOnce(context, kAdvanced, "DetectLanguage", DetectAdvanced)},
-      {"GET", "/supportedLanguages", AnswerAtOnce(context, kAdvanced, "ListModels", ListAdvanced)}};
-  add("/v3/projects/*", Choose(advanced));
+  // Of a project, /v3/projects/NAME, or of one of its locations, /v3/projects/NAME/locations/NAME.
+  add_one(
+      "POST", "/v3/projects/**:translateText",
+      TranslateHandler<GoogleCall>(context, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error}));
+  add_one("POST", "/v3/projects/**:detectLanguage",
+          AnswerAtOnce(context, kAdvanced, "DetectLanguage", DetectAdvanced));
+  add_one("GET", "/v3/projects/**/supportedLanguages",
+          AnswerAtOnce(context, kAdvanced, "ListModels", ListAdvanced));
+  add("/v3/projects/**", RefuseAdvanced);
 }
 
 }  // namespace dragoman::google_translate

@@ -76,9 +76,9 @@ absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
 
 absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::DocumentHeader* header,
                                             google_translate::GoogleCall* call) {
-  if (http.file == nullptr) return InvalidField(kInput, "is missing");
+  ASSIGN_OR_RETURN(const DocumentForm whole, TakeDocumentForm(http, kInput));
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
-                   MappedFile::Open(http.file->path()));
+                   MappedFile::Open(whole.file->path()));
   const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
                                file->bytes().size());
   ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(bytes, "the body"));
@@ -113,8 +113,12 @@ HttpResponse Error(const CallEnd& end) {
   return WithHeaders(google_translate::Error(status), end);
 }
 
+void UseOwnKey(HttpRequest* http) {
+  UseKey(google_translate::kAdvanced, CompatFields::ReadQuery(*http), http);
+}
+
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  UseKey(google_translate::kAdvanced, CompatFields::ReadQuery(http), &http);
+  UseOwnKey(&http);
   const auto call = std::make_shared<google_translate::GoogleCall>();
   TranslateFileOverHttp(
       context, std::move(http), std::move(answer),
@@ -129,14 +133,14 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   HttpRoute route = {.method = "POST",
-                     .path = "/v3/projects/*:translateDocument",
+                     .path = "/v3/projects/**:translateDocument",
                      .handler =
                          [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
                            Translate(context, std::move(http), std::move(answer));
                          },
                      .body_types = {"application/json"},
                      .error = google_translate::PlainError};
-  ReceiveFiles(context, &route);
+  ReceiveFiles(context, {.file_field = nullptr, .use_key = UseOwnKey}, &route);
   route.max_file_bytes += context.max_document_bytes / 3 + 1;  // base64 is longer
   router->Add(std::move(route));
 }

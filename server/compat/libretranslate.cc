@@ -250,7 +250,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
                             TranslateFile(context, std::move(http), std::move(answer));
                           },
                       .error = PlainError};
-  ReceiveForms(context, &upload);
+  ReceiveUploads(context, kApi, &upload);
   router->Add(std::move(upload));
   add("GET", "/download_file/*",
       [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {

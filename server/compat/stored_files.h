@@ -31,6 +31,10 @@ struct UploadFormat {
       ended;
 };
 
+// Makes a route receive forms, whose callers have their key in a header or in a field.  `api` must
+// outlive the route.
+void ReceiveUploads(const ApiContext& context, const CompatApi& api, HttpRoute* route);
+
 // Begins the translation of the file that a form has, in its field "file".  `api` must outlive the
 // call.
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,

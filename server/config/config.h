@@ -87,6 +87,8 @@ struct AnswerLimits {
 struct DocumentLimits {
   size_t max_bytes = 32 << 20;  // of one
   int at_once = 8;              // 0: none
+  // Who sends one over gRPC may be silent for so long; over HTTP it is the time limit for bodies.
+  absl::Duration patience = absl::Minutes(1);
 };
 
 // Stored glossaries, or translation memories, that requests use by default.

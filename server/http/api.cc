@@ -224,7 +224,7 @@ void AddApi(const ApiContext& context, HttpRouter* router) {
   add("POST", "/v1/tokenize", AnswerLater<TokenizeExchange>);
   add("POST", "/v1/detect", DetectLanguage);
   add("GET", "/v1/models", ListModels);
-  add("GET", "/v1/models/*", GetModel);
+  add("GET", "/v1/models/**", GetModel);  // names may contain slashes
   add("POST", "/v1/glossaries", CreateGlossary);
   add("GET", "/v1/glossaries", ListGlossaries);
   add("GET", "/v1/glossaries/*/entries", GetGlossaryEntries);

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "server/base/spool.h"
 #include "server/http/api_context.h"
+#include "server/http/document_form.h"
 #include "server/http/request_head.h"
 #include "server/http/response_head.h"
 #include "server/http/tls_context.h"
@@ -289,12 +289,10 @@ bool HttpConnection::PrepareBody() {
                                                         limit, " bytes with its form"))
                       : RpcStatusBody(413, kTooLarge);
   } else if (is_file) {
-    absl::StatusOr<std::shared_ptr<Spool>> spool = route_->receive();
-    if (spool.ok()) {
-      request_.file = *std::move(spool);
-    } else {
-      const absl::string_view message = spool.status().message();
-      refusal = route_->error(HttpCodeOf(spool.status()), {message.data(), message.size()});
+    request_.upload = route_->receive(request_);
+    if (!request_.upload->refusal().ok()) {
+      OnRefusedBody();
+      return false;
     }
   }
   if (refusal.has_value()) {
@@ -306,30 +304,33 @@ bool HttpConnection::PrepareBody() {
   return true;
 }
 
-// Into a spool, piece by piece.
+// The handler answers without the rest of the body.
+void HttpConnection::OnRefusedBody() {
+  keep_alive_ = false;
+  OnBody();
+}
+
+// Passes the body on, piece by piece.
 void HttpConnection::ReadFile() {
-  http::async_read_some(
-      stream_, buffer_, *parser_, [self = shared_from_this()](const Error& error, size_t size) {
-        if (self->closed_) return;
-        if (error) return self->OnReadError(error);
-        std::string& piece = self->parser_->get().body();
-        const absl::Status kept = self->request_.file->Append(piece);
-        piece.clear();
-        if (!kept.ok()) {
-          self->keep_alive_ = false;
-          return self->Refuse(self->route_->error(503, "the file cannot be kept"));
-        }
-        if (self->parser_->is_done()) return self->OnBody();
-        self->received_ += size;
-        if (self->received_ >= kFileStep) return self->ReadBody();
-        self->ReadFile();
-      });
+  http::async_read_some(stream_, buffer_, *parser_,
+                        [self = shared_from_this()](const Error& error, size_t size) {
+                          if (self->closed_) return;
+                          if (error) return self->OnReadError(error);
+                          std::string& piece = self->parser_->get().body();
+                          self->request_.upload->Add(piece);
+                          piece.clear();
+                          if (!self->request_.upload->refusal().ok()) return self->OnRefusedBody();
+                          if (self->parser_->is_done()) return self->OnBody();
+                          self->received_ += size;
+                          if (self->received_ >= kFileStep) return self->ReadBody();
+                          self->ReadFile();
+                        });
 }
 
 void HttpConnection::ReadBody() {
   Enter(Stage::kBody, shared_->options.body_timeout);
   received_ = 0;
-  if (request_.file != nullptr) return ReadFile();
+  if (request_.upload != nullptr) return ReadFile();
   http::async_read(stream_, buffer_, *parser_,
                    [self = shared_from_this()](const Error& error, size_t) {
                      if (self->closed_) return;
@@ -348,6 +349,7 @@ void HttpConnection::OnBody() {
 // ---- Writing ---------------------------------------------------------------------------------
 
 void HttpConnection::Refuse(HttpResponse response) {
+  request_.upload = nullptr;  // whether or not the client reads the answer
   Enter(Stage::kAnswering, absl::InfiniteDuration());
   SendWhole(std::move(response));
 }

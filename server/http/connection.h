@@ -75,6 +75,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool PrepareBody();
   void ReadBody();
   void ReadFile();
+  void OnRefusedBody();
   void OnBody();
   void OnReadError(const Error& error);
   void Refuse(HttpResponse response);

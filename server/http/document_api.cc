@@ -32,7 +32,9 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
         events_(events),
         call_(std::move(call)) {}
 
-  void Start(const ServerParts* parts, Caller caller, DocumentExchange::ReadFile read) {
+  // `received` is why the file was refused before the call, if it was.
+  void Start(const ServerParts* parts, Caller caller, const absl::Status& received,
+             DocumentExchange::ReadFile read) {
     self_ = shared_from_this();
     exchange_ =
         std::make_shared<DocumentExchange>(parts, std::move(caller), [weak = weak_from_this()] {
@@ -42,7 +44,11 @@ class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
     answer_->OnGone([weak = weak_from_this()] {
       if (const auto call = weak.lock()) call->Gone();
     });
-    exchange_->Work(std::move(read));
+    if (received.ok()) {
+      exchange_->Work(std::move(read));
+    } else {
+      exchange_->NoMore(received);
+    }
     Pump();
   }
 
@@ -228,7 +234,7 @@ FileOfForm(const char* file_field,
   return [file_field, read = std::move(read)](
              const HttpRequest& http,
              v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
-    ASSIGN_OR_RETURN(DocumentForm form, ReadDocumentForm(http, file_field));
+    ASSIGN_OR_RETURN(DocumentForm form, TakeDocumentForm(http, file_field));
     header->set_file_name(form.file_name);
     RETURN_IF_ERROR(read(form, header));
     return std::move(form.file);
@@ -246,12 +252,13 @@ void TranslateFileOverHttp(const ApiContext& context, HttpRequest http,
   const bool events = file_call.events && MediaType(http.Header("accept")) == kEventStream;
   const auto call =
       std::make_shared<HttpDocument>(std::move(answer), caller.request_id, events, file_call);
+  const absl::Status received = http.upload == nullptr ? absl::OkStatus() : http.upload->refusal();
   const auto request = std::make_shared<HttpRequest>(std::move(http));
-  call->Start(context.parts, std::move(caller),
+  call->Start(context.parts, std::move(caller), received,
               [request, read = file_call.read](
                   v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
                 absl::StatusOr<std::shared_ptr<Spool>> file = read(*request, header);
-                request->file = nullptr;
+                request->upload = nullptr;
                 return file;
               });
 }
@@ -266,7 +273,7 @@ void AddDocumentApi(const ApiContext& context, HttpRouter* router) {
                                               .read = FileOfForm("file", ReadFields),
                                               .error = ToHttpError});
                      }};
-  ReceiveForms(context, &route);
+  ReceiveFiles(context, {}, &route);
   router->Add(std::move(route));
 }
 

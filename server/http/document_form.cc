@@ -1,25 +1,17 @@
 #include "server/http/document_form.h"
 
 #include <utility>
-#include <vector>
 
-#include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "server/api/document_desk.h"
-#include "server/http/multipart.h"
 
 namespace dragoman {
 namespace {
 
 // The form around a file, and its other fields.
 constexpr size_t kFormBytes = 1 << 20;
-
-absl::Status CheckField(const FormPart& part) {
-  if (!IsValidUtf8(part.name)) return absl::InvalidArgumentError("a name is not valid UTF-8");
-  if (!IsValidUtf8(part.value)) return InvalidField(part.name, "is not valid UTF-8");
-  return absl::OkStatus();
-}
+// The fields in front of the token.
+constexpr size_t kUnknownFormBytes = 64 << 10;
 
 }  // namespace
 
@@ -30,57 +22,106 @@ std::string DocumentForm::Field(std::string_view name) const {
   return "";
 }
 
-absl::StatusOr<DocumentForm> ReadDocumentForm(const HttpRequest& http, const char* file_field) {
-  if (http.file == nullptr) return InvalidField(file_field, "is missing");
-  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> body,
-                   MappedFile::Open(http.file->path()));
-  const std::string_view bytes(reinterpret_cast<const char*>(body->bytes().data()),
-                               body->bytes().size());
-  ASSIGN_OR_RETURN(const std::vector<FormPart> parts,
-                   ReadMultipart(http.Header("content-type"), bytes));
-  DocumentForm form;
-  size_t form_bytes = 0;
-  for (const FormPart& part : parts) {
-    const bool is_file = part.name == file_field;
-    if (is_file && form.file != nullptr) return InvalidField(file_field, "is there twice");
-    if (is_file) {
-      form.file_name = part.file_name.value_or("");
-      if (!IsValidUtf8(form.file_name)) return InvalidField(file_field, "has no name in UTF-8");
-      ASSIGN_OR_RETURN(form.file, Spool::New(0));
-      RETURN_IF_ERROR(form.file->Append(part.value));
-      continue;
-    }
-    RETURN_IF_ERROR(CheckField(part));
-    form_bytes += part.value.size();
-    if (form_bytes > kFormBytes) return InvalidField(part.name, "is too long");
-    form.fields.emplace_back(part.name, part.value);
+DocumentUpload::DocumentUpload(const ApiContext& context, UploadKind kind, HttpRequest head)
+    : context_(context), kind_(std::move(kind)) {
+  refusal_ = Begin(std::move(head));
+}
+
+absl::Status DocumentUpload::Begin(HttpRequest head) {
+  RETURN_IF_ERROR(context_.loaded());
+  if (kind_.use_key != nullptr) kind_.use_key(&head);
+  caller_ = CallerOf(head, kHttpApi);
+  const bool waits_for_key = *kind_.key_field != '\0' && caller_.token.empty() &&
+                             context_.parts->principals->wants_tokens();
+  if (!waits_for_key) RETURN_IF_ERROR(Judge());
+  if (kind_.file_field == nullptr) {
+    ASSIGN_OR_RETURN(form_.file, Spool::New(0));
+    return absl::OkStatus();
   }
-  if (form.file == nullptr) return InvalidField(file_field, "is missing");
-  return form;
+  reader_.emplace(head.Header("content-type"),
+                  FormEvents{.begin = [this](FormPart part) { return BeginPart(std::move(part)); },
+                             .value = [this](std::string_view piece) { return AddValue(piece); },
+                             .end = [this] { return EndPart(); }});
+  return absl::OkStatus();
 }
 
-void ReceiveFiles(const ApiContext& context, HttpRoute* route) {
+// Whether the caller may send a file; if so, it gets a place.
+absl::Status DocumentUpload::Judge() {
+  ASSIGN_OR_RETURN(const Permit permit, context_.parts->principals->Identify(caller_));
+  RETURN_IF_ERROR(permit.MayCall("TranslateDocument"));
+  ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive(/*known=*/true));
+  known_ = true;
+  return absl::OkStatus();
+}
+
+void DocumentUpload::Add(std::string_view bytes) {
+  if (!refusal_.ok()) return;
+  refusal_ = reader_.has_value() ? reader_->Add(bytes) : form_.file->Append(bytes);
+}
+
+absl::Status DocumentUpload::BeginPart(FormPart part) {
+  in_file_ = part.name == kind_.file_field;
+  if (!in_file_) {
+    if (!IsValidUtf8(part.name)) return absl::InvalidArgumentError("a name is not valid UTF-8");
+    const size_t bytes = sizeof(form_.fields[0]) + part.name.size();
+    form_.fields.emplace_back(std::move(part.name), "");
+    return Count(bytes);
+  }
+  if (form_.file != nullptr) return InvalidField(kind_.file_field, "is there twice");
+  form_.file_name = part.file_name.value_or("");
+  if (!IsValidUtf8(form_.file_name)) {
+    return InvalidField(kind_.file_field, "has no name in UTF-8");
+  }
+  if (!known_) {
+    ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive(/*known=*/false));
+  }
+  ASSIGN_OR_RETURN(form_.file, Spool::New(0));
+  return absl::OkStatus();
+}
+
+absl::Status DocumentUpload::AddValue(std::string_view piece) {
+  if (in_file_) return form_.file->Append(piece);
+  form_.fields.back().second += piece;
+  return Count(piece.size());
+}
+
+absl::Status DocumentUpload::EndPart() {
+  if (in_file_) return absl::OkStatus();
+  const auto& [name, value] = form_.fields.back();
+  if (!IsValidUtf8(value)) return InvalidField(name, "is not valid UTF-8");
+  if (known_ || name != kind_.key_field) return absl::OkStatus();
+  caller_.token = value;
+  return Judge();
+}
+
+absl::Status DocumentUpload::Count(size_t bytes) {
+  form_bytes_ += bytes;
+  if (form_bytes_ > kFormBytes) return InvalidField(form_.fields.back().first, "is too long");
+  if (known_ || form_bytes_ <= kUnknownFormBytes) return absl::OkStatus();
+  return InvalidField(kind_.key_field, "is missing among the first fields");
+}
+
+absl::StatusOr<DocumentForm> DocumentUpload::Take() {
+  place_ = nullptr;
+  if (!refusal_.ok()) return refusal_;
+  if (reader_.has_value()) {
+    RETURN_IF_ERROR(reader_->End());
+    if (form_.file == nullptr) return InvalidField(kind_.file_field, "is missing");
+  }
+  return std::move(form_);
+}
+
+absl::StatusOr<DocumentForm> TakeDocumentForm(const HttpRequest& http, const char* file_field) {
+  if (http.upload == nullptr) return InvalidField(file_field, "is missing");
+  return http.upload->Take();
+}
+
+void ReceiveFiles(const ApiContext& context, const UploadKind& kind, HttpRoute* route) {
+  if (kind.file_field != nullptr) route->body_types = {kMultipart};
   route->max_file_bytes = context.max_document_bytes + kFormBytes;
-  route->receive = [context]() -> absl::StatusOr<std::shared_ptr<Spool>> {
-    RETURN_IF_ERROR(context.loaded());
-    return context.parts->documents->Receive();
+  route->receive = [context, kind](const HttpRequest& head) {
+    return std::make_shared<DocumentUpload>(context, kind, head);
   };
-}
-
-void ReceiveForms(const ApiContext& context, HttpRoute* route) {
-  route->body_types = {kMultipart};
-  ReceiveFiles(context, route);
-}
-
-void WithDocumentForm(
-    const ApiContext& context, HttpRequest http, const char* file_field,
-    std::function<void(const HttpRequest& http, absl::StatusOr<DocumentForm> form)> act) {
-  context.parts->documents->Run(
-      [request = std::make_shared<HttpRequest>(std::move(http)), file_field, act = std::move(act)] {
-        absl::StatusOr<DocumentForm> form = ReadDocumentForm(*request, file_field);
-        request->file = nullptr;
-        act(*request, std::move(form));
-      });
 }
 
 }  // namespace dragoman

@@ -1,19 +1,25 @@
 // Bodies with files, and forms with one.
 //
-// A body that is a file is not kept in memory: the route receives it into a spool (router.h), and
-// the form is taken apart on a thread of the desk (document_desk.h).
+// A body that is a file is not kept in memory: the route receives it into a spool, and a form is
+// taken apart while it arrives.  A caller who shows a token in a header is judged before the body
+// is read; one who has it in a field of the form, when that field was read.  Whoever is refused is
+// answered at once: the rest of the body is not read.
 
 #ifndef DRAGOMAN_SERVER_HTTP_DOCUMENT_FORM_H_
 #define DRAGOMAN_SERVER_HTTP_DOCUMENT_FORM_H_
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/api/document_desk.h"
 #include "server/base/spool.h"
 #include "server/http/api_context.h"
+#include "server/http/multipart.h"
 #include "server/http/router.h"
 
 namespace dragoman {
@@ -28,18 +34,55 @@ struct DocumentForm {
   std::string Field(std::string_view name) const;
 };
 
-// The form in the body of a request; `file_field` is the name of the file in it.  Takes as long as
-// copying the file.
-absl::StatusOr<DocumentForm> ReadDocumentForm(const HttpRequest& http, const char* file_field);
+// How the callers of an API send files.
+struct UploadKind {
+  const char* file_field = "file";  // of the form; null: the body is the file itself
+  // Makes the token in another header, or in the query, the bearer token; may be null.
+  std::function<void(HttpRequest* http)> use_key = nullptr;
+  const char* key_field = "";  // the field of the form that may have the token
+};
 
-// Makes a route receive files, or forms with files.
-void ReceiveFiles(const ApiContext& context, HttpRoute* route);
-void ReceiveForms(const ApiContext& context, HttpRoute* route);
+// A body on its way.  Used by one thread at a time.
+class DocumentUpload {
+ public:
+  // `head` is the request before its body.
+  DocumentUpload(const ApiContext& context, UploadKind kind, HttpRequest head);
+  DocumentUpload(const DocumentUpload&) = delete;
+  DocumentUpload& operator=(const DocumentUpload&) = delete;
 
-// Calls `act` with the form on a thread of the desk.  REQUIRES: context.loaded() is OK.
-void WithDocumentForm(
-    const ApiContext& context, HttpRequest http, const char* file_field,
-    std::function<void(const HttpRequest& http, absl::StatusOr<DocumentForm> form)> act);
+  // Takes more of the body.  After an error it takes nothing more.
+  void Add(std::string_view bytes);
+  // Why no more is wanted; OK as long as it is.
+  const absl::Status& refusal() const { return refusal_; }
+
+  // What has come, once, or what is wrong with it.
+  absl::StatusOr<DocumentForm> Take();
+
+ private:
+  absl::Status Begin(HttpRequest head);
+  absl::Status Judge();
+  absl::Status BeginPart(FormPart part);
+  absl::Status AddValue(std::string_view piece);
+  absl::Status EndPart();
+  absl::Status Count(size_t bytes);
+
+  const ApiContext context_;
+  const UploadKind kind_;
+  absl::Status refusal_;
+  Caller caller_;
+  bool known_ = false;    // the caller was judged
+  DocumentTicket place_;  // from when the caller is known, or the file begins, until Take
+  std::optional<MultipartReader> reader_;  // of a form
+  DocumentForm form_;
+  bool in_file_ = false;   // the part that is being read
+  size_t form_bytes_ = 0;  // of the fields
+};
+
+// What the body of a request was; `file_field` is missing if there was none.
+absl::StatusOr<DocumentForm> TakeDocumentForm(const HttpRequest& http, const char* file_field);
+
+// Makes a route receive files: forms with one unless the kind has no field for it.
+void ReceiveFiles(const ApiContext& context, const UploadKind& kind, HttpRoute* route);
 
 }  // namespace dragoman
 

@@ -22,7 +22,7 @@
 
 namespace dragoman {
 
-class Spool;
+class DocumentUpload;
 
 using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
@@ -30,12 +30,13 @@ struct HttpRequest {
   std::string method;   // "GET"; handlers see HEAD as GET
   std::string path;     // without %-escapes, UTF-8: "/v1/models/en-de"
   std::string query;    // after the question mark, as sent
-  std::string route;    // the path of the route that it matched: "/v1/models/*"
+  std::string route;    // the path of the route that it matched: "/v1/models/**"
   HttpHeaders headers;  // names in lower case; repeated headers are listed repeatedly
   std::string body;
-  std::shared_ptr<Spool> file;  // the body instead, on a route that receives files
-  std::string peer;             // the address of the client
-  bool encrypted = false;       // whether it came over TLS
+  // The body instead, on a route that receives files; if it was refused, not all of it was read.
+  std::shared_ptr<DocumentUpload> upload;
+  std::string peer;        // the address of the client
+  bool encrypted = false;  // whether it came over TLS
   absl::StatusOr<std::string> certificate_name = std::string();  // as Caller's
 
   // The value of a header, given its name in lower case; empty if it was not sent.

@@ -1,5 +1,6 @@
 #include "server/http/multipart.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -65,6 +67,10 @@ std::optional<std::string> FileNameIn(std::string_view disposition) {
   return extended;
 }
 
+absl::Status Malformed() {
+  return absl::InvalidArgumentError("the form is truncated or malformed");
+}
+
 // What the headers of a part say.
 absl::StatusOr<FormPart> ReadPartHead(std::string_view headers) {
   FormPart part;
@@ -84,52 +90,123 @@ absl::StatusOr<FormPart> ReadPartHead(std::string_view headers) {
     part.file_name = FileNameIn(value);
   }
   if (!name.has_value()) return absl::InvalidArgumentError("a field of the form has no name");
+  if (name->size() > kMaxPartName) {
+    return absl::InvalidArgumentError(absl::StrCat("the name of a field of the form has ",
+                                                   name->size(), " bytes, want at most ",
+                                                   kMaxPartName));
+  }
   part.name = *std::move(name);
   return part;
 }
 
 }  // namespace
 
-absl::StatusOr<std::vector<FormPart>> ReadMultipart(std::string_view content_type,
-                                                    std::string_view body) {
+MultipartReader::MultipartReader(std::string_view content_type, FormEvents events)
+    : events_(std::move(events)) {
   const std::optional<std::string> boundary = Parameter(content_type, "boundary");
-  if (!boundary.has_value() || boundary->empty() || boundary->size() > kMaxBoundary) {
+  if (!boundary.has_value() || boundary->empty() || boundary->size() > kMaxBoundary) return;
+  delimiter_ = absl::StrCat(ToAbsl(kLine), "--", *boundary);
+}
+
+absl::Status MultipartReader::Add(std::string_view bytes) {
+  if (delimiter_.empty()) {
     return absl::InvalidArgumentError("the form's Content-Type has no boundary");
   }
-  std::vector<FormPart> parts;
-  const std::string first = "--" + *boundary;
-  const std::string next = std::string(kLine) + first;
-  const absl::Status cut = absl::InvalidArgumentError("the form is truncated or malformed");
-  if (body.substr(0, first.size()) != first) return cut;
-  body.remove_prefix(first.size());
-  while (body.substr(0, 2) != "--") {
-    if (body.substr(0, kLine.size()) != kLine) return cut;
-    body.remove_prefix(kLine.size());
-    const size_t head = body.find(kBlankLine);
-    if (head == body.npos) return cut;
-    absl::StatusOr<FormPart> part = ReadPartHead(body.substr(0, head));
-    if (!part.ok()) return part.status();
-    body.remove_prefix(head + kBlankLine.size());
-    const size_t end = body.find(next);
-    if (end == body.npos) return cut;
-    part->value = body.substr(0, end);
-    parts.push_back(*std::move(part));
-    body.remove_prefix(end + next.size());
+  held_.append(bytes);
+  std::string_view rest = held_;
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(more, Step(&rest));
   }
-  return parts;
+  held_.erase(0, held_.size() - rest.size());
+  return absl::OkStatus();
+}
+
+absl::Status MultipartReader::End() const {
+  return place_ == Place::kEnd ? absl::OkStatus() : Malformed();
+}
+
+// Takes one thing from the front of `rest`; false if more must come first.
+absl::StatusOr<bool> MultipartReader::Step(std::string_view* rest) {
+  switch (place_) {
+    case Place::kStart: {
+      const std::string_view first = std::string_view(delimiter_).substr(kLine.size());
+      if (!first.starts_with(rest->substr(0, first.size()))) return Malformed();
+      if (rest->size() < first.size()) return false;
+      rest->remove_prefix(first.size());
+      place_ = Place::kBoundary;
+      return true;
+    }
+    case Place::kBoundary: {
+      if (rest->size() < 2) return false;
+      const std::string_view next = rest->substr(0, 2);
+      if (next != "--" && next != kLine) return Malformed();
+      if (next == kLine && ++parts_ > kMaxParts) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the form has more than ", kMaxParts, " parts"));
+      }
+      rest->remove_prefix(2);
+      place_ = next == kLine ? Place::kHead : Place::kEnd;
+      return true;
+    }
+    case Place::kHead:
+      return ReadHead(rest);
+    case Place::kValue:
+      return ReadValue(rest);
+    case Place::kEnd:
+      *rest = {};  // anything may follow
+      return false;
+  }
+  return Malformed();
+}
+
+absl::StatusOr<bool> MultipartReader::ReadHead(std::string_view* rest) {
+  const size_t end = rest->find(kBlankLine);
+  // Without its end yet, it is too long if there is no room left for that.
+  if (end == rest->npos ? rest->size() >= kMaxPartHead + kBlankLine.size() : end > kMaxPartHead) {
+    return absl::InvalidArgumentError(absl::StrCat("part ", parts_, " of the form has more than ",
+                                                   kMaxPartHead, " bytes of headers"));
+  }
+  if (end == rest->npos) return false;
+  ASSIGN_OR_RETURN(FormPart part, ReadPartHead(rest->substr(0, end)));
+  RETURN_IF_ERROR(events_.begin(std::move(part)));
+  rest->remove_prefix(end + kBlankLine.size());
+  place_ = Place::kValue;
+  return true;
+}
+
+absl::StatusOr<bool> MultipartReader::ReadValue(std::string_view* rest) {
+  const size_t end = rest->find(delimiter_);
+  // The last bytes may be the beginning of the delimiter.
+  const size_t size =
+      end != rest->npos ? end : rest->size() - std::min(rest->size(), delimiter_.size() - 1);
+  if (size > 0) RETURN_IF_ERROR(events_.value(rest->substr(0, size)));
+  rest->remove_prefix(size);
+  if (end == rest->npos) return false;
+  RETURN_IF_ERROR(events_.end());
+  rest->remove_prefix(delimiter_.size());
+  place_ = Place::kBoundary;
+  return true;
 }
 
 absl::Status ParseMultipart(std::string_view content_type, std::string_view body,
                             HttpHeaders* fields) {
-  absl::StatusOr<std::vector<FormPart>> parts = ReadMultipart(content_type, body);
-  if (!parts.ok()) return parts.status();
-  for (FormPart& part : *parts) {
-    if (part.file_name.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(part.name, ": is a file, want a text"));
-    }
-    fields->emplace_back(std::move(part.name), part.value);
-  }
-  return absl::OkStatus();
+  MultipartReader reader(content_type,
+                         {.begin =
+                              [&](FormPart part) {
+                                fields->emplace_back(std::move(part.name), "");
+                                return part.file_name.has_value()
+                                           ? absl::InvalidArgumentError(absl::StrCat(
+                                                 fields->back().first, ": is a file, want a text"))
+                                           : absl::OkStatus();
+                              },
+                          .value =
+                              [&](std::string_view piece) {
+                                fields->back().second += piece;
+                                return absl::OkStatus();
+                              },
+                          .end = [] { return absl::OkStatus(); }});
+  RETURN_IF_ERROR(reader.Add(body));
+  return reader.End();
 }
 
 }  // namespace dragoman

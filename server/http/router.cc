@@ -15,8 +15,14 @@ namespace {
 bool FitsPath(std::string_view pattern, std::string_view path) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return path == pattern;
-  return path.size() >= pattern.size() && path.starts_with(pattern.substr(0, star)) &&
-         path.ends_with(pattern.substr(star + 1));
+  const bool any = pattern.substr(star).starts_with("**");
+  const std::string_view begin = pattern.substr(0, star),
+                         end = pattern.substr(star + (any ? 2 : 1));
+  if (path.size() <= begin.size() + end.size()) return false;
+  if (!path.starts_with(begin) || !path.ends_with(end)) return false;
+  path.remove_prefix(begin.size());
+  path.remove_suffix(end.size());
+  return any || path.find('/') == path.npos;
 }
 
 bool HasParameter(std::string_view query, std::string_view name) {
@@ -139,20 +145,24 @@ HttpResponse HttpRouter::AnswerOptions(const HttpRequest& request, const std::st
 HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
   const std::string& method = request.method;
   std::vector<std::string> allowed;
+  const auto allow = [&](const std::string& one) {
+    if (std::find(allowed.begin(), allowed.end(), one) == allowed.end()) allowed.push_back(one);
+  };
   const HttpRoute* of_path = nullptr;  // for any method
   const HttpRoute* found = nullptr;
   for (const HttpRoute& route : routes_) {
     if (!Fits(route, request)) continue;
     if (of_path == nullptr) of_path = &route;
+    if (route.path != of_path->path) continue;
     if (route.method == method || (route.method == "GET" && method == "HEAD")) found = &route;
-    allowed.push_back(route.method);
-    if (route.method == "GET") allowed.emplace_back("HEAD");
+    allow(route.method);
+    if (route.method == "GET") allow("HEAD");
     if (found != nullptr) break;
   }
   if (of_path == nullptr && !(method == "OPTIONS" && request.path == "*")) {
     return {.refusal = RpcStatusBody(404, "there is nothing at this path; see /openapi.json")};
   }
-  allowed.emplace_back("OPTIONS");
+  allow("OPTIONS");
   if (method == "OPTIONS") {
     return {.refusal = AnswerOptions(request, absl::StrJoin(allowed, ", "))};
   }

@@ -3,10 +3,12 @@
 //   HttpRouter router;
 //   router.Add({.method = "POST", .path = "/v1/translate", .handler = Translate,
 //               .body_types = {"application/json"}});
-//   router.Add({.method = "GET", .path = "/v1/models/*", .handler = GetModel});
+//   router.Add({.method = "GET", .path = "/v1/models/**", .handler = GetModel});
 //
 // A request is routed when its headers have arrived, before its body is read, so that a wrong path
-// is reported at once.  The first route that fits answers.
+// is reported at once.  The first path that fits decides: a method that it lacks is refused, even
+// if a later path that fits, too, has it.  So general paths come last.  %-escapes are decoded
+// before: %2F is a slash.
 
 #ifndef DRAGOMAN_SERVER_HTTP_ROUTER_H_
 #define DRAGOMAN_SERVER_HTTP_ROUTER_H_
@@ -34,11 +36,14 @@ HttpResponse PlainTextBody(int code, std::string_view message);
 
 struct HttpRoute {
   std::string method;  // "GET", which also answers HEAD, or "POST"
-  std::string path;    // "/v1/models", or with a "*", which stands for one character or more
+  // "/v1/models", or with a "*", which stands for one character or more without a slash, or "**",
+  // for one or more of any kind.
+  std::string path;
   HttpHandler handler;
   std::vector<std::string> body_types = {};  // media types; empty: the body is ignored
-  // If not null: bodies are files, of up to max_file_bytes, each of which goes into a new spool.
-  std::function<absl::StatusOr<std::shared_ptr<Spool>>()> receive = nullptr;
+  // If not null: bodies are files, of up to max_file_bytes, which go where this says.  It may
+  // refuse them; then the handler is called at once, and answers.
+  std::function<std::shared_ptr<DocumentUpload>(const HttpRequest& head)> receive = nullptr;
   size_t max_file_bytes = 0;
   HttpErrorBody error = RpcStatusBody;
   // Served in plain text even if the port uses TLS, and without CORS.

@@ -49,7 +49,7 @@ void AddSite(std::function<std::string()> settings, HttpRouter* router) {
                   .body = settings(),
                   .headers = {{"Cache-Control", "no-store"}}});
   });
-  for (const char* path : {"/", "/status", "/api", "/page/*"}) add(path, SendFile);
+  for (const char* path : {"/", "/status", "/api", "/page/**"}) add(path, SendFile);
 }
 
 }  // namespace dragoman

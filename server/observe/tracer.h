@@ -50,7 +50,7 @@ struct TracedCall {
   std::string api;          // "grpc", or the name of an HTTP API
   std::string method;       // "Translate"
   std::string http_method;  // "" over gRPC
-  std::string http_route;   // "/v1/models/*"
+  std::string http_route;   // "/v1/models/**"
   int http_code = 0;        // 0: not known
   absl::StatusCode code = absl::StatusCode::kOk;
   std::string principal;  // "" if nobody is known

@@ -192,8 +192,8 @@ class TracesTest(unittest.TestCase):
             self.assertEqual(answer.status, wanted)
         spans = self.ended(server, collector)
         calls = {span["name"]: attributes_of(span) for span in spans if span["kind"] == 2}
-        self.assertEqual(set(calls), {"POST /v1/translate", "GET /v1/models/*"})
-        translated, missing = calls["POST /v1/translate"], calls["GET /v1/models/*"]
+        self.assertEqual(set(calls), {"POST /v1/translate", "GET /v1/models/**"})
+        translated, missing = calls["POST /v1/translate"], calls["GET /v1/models/**"]
         self.assertEqual(translated["http.response.status_code"], "200")
         self.assertEqual(translated["dragoman.api"], "http")
         self.assertEqual((missing["http.response.status_code"], missing["error.type"]),

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <utility>
@@ -231,6 +232,73 @@ TEST(DocumentLimitsTest, BoundTheFilesAtATime) {
   do {  // until its place is free
     status = Send(&server, {HeaderFor("b.txt")}).status;
   } while (status.error_code() == grpc::RESOURCE_EXHAUSTED);
+  EXPECT_TRUE(status.ok()) << status.error_message();
+}
+
+TEST(DocumentLimitsTest, WhoFallsSilentLosesThePlace) {
+  ServerOptions options = TestOptions();
+  options.documents.at_once = 1;
+  TestServer server(options);
+  for (const bool in_the_file : {false, true}) {
+    grpc::ClientContext context;
+    const auto call = server.translation().TranslateDocument(&context);
+    call->Write(HeaderFor("a.txt"));
+    if (in_the_file) call->Write(Chunk("The cat is old."));
+    while (Send(&server, {HeaderFor("b.txt")}).status.ok()) {  // until the first one has arrived
+    }
+    std::atomic<bool> ended = false;
+    std::thread clock([&] {
+      while (!ended) {
+        server.server().documents().Tidy(absl::Now() + options.documents.patience);
+        absl::SleepFor(absl::Milliseconds(10));
+      }
+    });
+    const grpc::Status status = call->Finish();
+    ended = true;
+    clock.join();
+    EXPECT_EQ(status.error_code(), grpc::DEADLINE_EXCEEDED);
+    EXPECT_THAT(status.error_message(), HasSubstr("has come for 1m"));
+    grpc::Status next;
+    do {  // until its place is free
+      next = Send(&server, {HeaderFor("b.txt")}).status;
+    } while (next.error_code() == grpc::RESOURCE_EXHAUSTED);
+    EXPECT_TRUE(next.ok()) << next.error_message();
+  }
+}
+
+TEST(DocumentLimitsTest, WhoPausesForLessKeepsThePlace) {
+  ServerOptions options = TestOptions();
+  TestServer server(options);
+  grpc::ClientContext context;
+  const auto call = server.translation().TranslateDocument(&context);
+  call->Write(HeaderFor("a.txt"));
+  server.AwaitSample("dragoman_requests_in_flight", 1);
+  server.server().documents().Tidy(absl::Now() + options.documents.patience / 2);
+  call->Write(Chunk("The cat is old."));
+  call->WritesDone();
+  v1::TranslateDocumentResponse message;
+  while (call->Read(&message)) {
+  }
+  const grpc::Status status = call->Finish();
+  EXPECT_TRUE(status.ok()) << status.error_message();
+}
+
+TEST(DocumentLimitsTest, WhoWaitsForAnAnswerIsNotSilent) {
+  TestServer server;
+  grpc::ClientContext context;
+  const auto call = server.translation().TranslateDocument(&context);
+  v1::TranslateDocumentRequest header = HeaderFor("a.txt");
+  *header.mutable_header()->mutable_request()->mutable_options() = LongRequest().options();
+  call->Write(header);
+  call->Write(Chunk("The cat is old.\n"));
+  call->WritesDone();
+  v1::TranslateDocumentResponse message;
+  ASSERT_TRUE(call->Read(&message));
+  EXPECT_TRUE(message.has_progress());  // the work has begun
+  server.server().documents().Tidy(absl::Now() + absl::Hours(1));
+  while (call->Read(&message)) {
+  }
+  const grpc::Status status = call->Finish();
   EXPECT_TRUE(status.ok()) << status.error_message();
 }
 

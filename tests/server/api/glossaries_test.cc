@@ -261,6 +261,12 @@ TEST_F(GlossariesTest, JsonHasTheSameMethods) {
   next["version"] = "1";
   EXPECT_EQ(ask("PUT", path, next, 200)["version"], "2");
   ask("PUT", path, next, 400);  // there is a newer one
+  // The entries have no methods of the glossary, whatever their slash is written as.
+  for (const char* entries : {"/entries", "%2Fentries", "%2fentries"}) {
+    ask("DELETE", path + entries, {}, 405);
+    ask("PUT", path + entries, next, 405);
+    EXPECT_EQ(ask("GET", path + entries, {}, 200)["id"], made["id"]);
+  }
   EXPECT_EQ(ask("DELETE", path, {}, 200), nlohmann::json::object());
   ask("GET", path, {}, 404);
   ask("GET", path + "/entries", {}, 404);

@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -268,6 +271,127 @@ TEST_F(DocumentsTest, ThereIsRoomForSixteenOfOneCaller) {
   }
   const std::string key = nlohmann::json({{"document_key", first["document_key"]}}).dump();
   EXPECT_EQ(Post("/v2/document/" + first.value("document_id", ""), key, kJson).code, 404);
+}
+
+TEST_F(DocumentsTest, AFormOfVeryManyPartsIsRefused) {
+  std::string body;
+  for (int i = 0; i < 20'000; ++i) {
+    body += "--XY\r\nContent-Disposition: form-data; name=\"\"\r\n\r\n\r\n";
+  }
+  for (const char* path : {"/v1/translate_file", "/v2/document", "/translate_file"}) {
+    const HttpReply reply = Post(path, body + "--XY--\r\n");
+    EXPECT_EQ(reply.code, 400) << path;
+    EXPECT_THAT(reply.body, HasSubstr("10000 parts")) << path;
+  }
+}
+
+constexpr char kToken[] = "ann-secret-token-1";
+
+class DocumentTokensTest : public DocumentsTest {
+ protected:
+  static ServerOptions Options() {
+    ServerOptions options = TestOptions();
+    options.documents.at_once = 3;
+    options.auth.tokens = testing::TempDir() + "dragoman_documents_" + std::to_string(getpid());
+    std::ofstream(options.auth.tokens) << "ann " << kToken << "\n";
+    return options;
+  }
+  DocumentTokensTest() : DocumentsTest(Options()) {}
+
+  // A client that has sent the head of a form, of which nothing has come yet but `begin`.
+  std::unique_ptr<RawHttpClient> Open(const std::string& path, const std::string& headers,
+                                      const std::string& begin = "") {
+    auto client = std::make_unique<RawHttpClient>(server_.server().http_address());
+    client->Send("POST " + path + " HTTP/1.1\r\nHost: x\r\n" + kForm + headers +
+                 "Content-Length: 1000000\r\n\r\n" + begin);
+    return client;
+  }
+  static std::string Field(const std::string& name, const std::string& value) {
+    return "--XY\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value +
+           "\r\n--XY";
+  }
+};
+
+TEST_F(DocumentTokensTest, AWrongTokenIsRefusedBeforeTheRestIsRead) {
+  const std::string azure =
+      "/translator/document:translate?api-version=2024-05-01&targetLanguage=de";
+  for (const auto& [path, headers, begin, code] :
+       {std::tuple<std::string, const char*, std::string, int>{"/v1/translate_file", "", "", 401},
+        {"/v1/translate_file", "Authorization: Bearer wrong\r\n", "", 401},
+        {"/translate_file", "Authorization: Bearer wrong\r\n", "", 403},
+        {"/translate_file", "", Field("api_key", "wrong"), 403},
+        {"/v2/document", "Authorization: DeepL-Auth-Key wrong\r\n", "", 403},
+        {"/v2/document", "", Field("auth_key", "wrong"), 403},
+        {azure, "", "", 401},
+        {azure + "&Subscription-Key=wrong", "", "", 401}}) {
+    const HttpReply reply = Open(path, headers, begin)->Receive();
+    EXPECT_EQ(reply.code, code) << path << " " << headers << begin << reply.body;
+    EXPECT_THAT(reply.headers, HasSubstr("Connection: close"));
+  }
+}
+
+// There are twelve places.
+TEST_F(DocumentTokensTest, CallersWithoutATokenKeepNobodyElseOut) {
+  const std::string file =
+      "--XY\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nThe cat is";
+  std::vector<std::unique_ptr<RawHttpClient>> silent;
+  for (int i = 0; i < 8; ++i) {
+    silent.push_back(Open("/translate_file", "", file));
+    silent.push_back(Open("/translate_file", ""));
+    silent.push_back(Open("/v2/document", "", Field("target_lang", "DE")));
+    silent.push_back(Open("/v2/document", "", file));
+    silent.push_back(Open("/v1/translate_file", ""));
+  }
+  EXPECT_EQ(silent.back()->Receive().code, 401);
+  const std::string bearer = absl::StrCat("Authorization: Bearer ", kToken, "\r\n");
+  const std::string deepl = absl::StrCat("Authorization: DeepL-Auth-Key ", kToken, "\r\n");
+  const std::vector<std::pair<std::string, std::string>> libre = {
+      {"api_key", kToken}, {"source", "en"}, {"target", "de"}};
+  const std::string german = Upload(kText, {{"target_language", "de"}});
+  EXPECT_EQ(Post("/v1/translate_file", german, kForm + bearer).code, 200);
+  EXPECT_EQ(Post("/translate_file", Upload(kText, libre)).code, 200);
+  EXPECT_EQ(Post("/v2/document", Upload(kText, {{"target_lang", "DE"}}), kForm + deepl).code, 200);
+}
+
+TEST_F(DocumentTokensTest, FieldsWithoutATokenAreBounded) {
+  const HttpReply reply =
+      Open("/v2/document", "", Field("text", std::string(100'000, 'x')))->Receive();
+  EXPECT_EQ(reply.code, 403) << reply.body;
+}
+
+TEST_F(DocumentTokensTest, TheTokenMayBeAnyFieldOfTheForm) {
+  std::string behind = Upload(kText, {{"source", "en"}, {"target", "de"}});
+  behind.resize(behind.rfind("--XY--"));
+  behind += Field("api_key", kToken) + "--\r\n";
+  EXPECT_EQ(Post("/translate_file", behind).code, 200);
+  for (const char* place : {"first", "last"}) {
+    std::vector<std::pair<std::string, std::string>> fields = {{"source", "en"}, {"target", "de"}};
+    fields.insert(std::string(place) == "first" ? fields.begin() : fields.end(),
+                  {"api_key", kToken});
+    EXPECT_EQ(Post("/translate_file", Upload(kText, fields)).code, 200) << place;
+  }
+}
+
+class DocumentPatienceTest : public DocumentsTest {
+ protected:
+  static ServerOptions Options() {
+    ServerOptions options = TestOptions();
+    options.documents.at_once = 1;
+    options.http.body_timeout = absl::Seconds(1);
+    return options;
+  }
+  DocumentPatienceTest() : DocumentsTest(Options()) {}
+};
+
+TEST_F(DocumentPatienceTest, WhoFallsSilentLosesThePlace) {
+  std::vector<std::unique_ptr<RawHttpClient>> silent;
+  for (int i = 0; i < 4; ++i) {
+    silent.push_back(std::make_unique<RawHttpClient>(server_.server().http_address()));
+    silent.back()->Send(absl::StrCat("POST /v1/translate_file HTTP/1.1\r\nHost: x\r\n", kForm,
+                                     "Content-Length: 1000\r\n\r\n--XY\r\n"));
+  }
+  for (const auto& client : silent) EXPECT_EQ(client->Receive().code, 408);
+  EXPECT_EQ(Post("/v1/translate_file", Upload(kText, {{"target_language", "de"}})).code, 200);
 }
 
 class DocumentBytesTest : public DocumentsTest {

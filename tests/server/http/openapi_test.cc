@@ -35,7 +35,8 @@ TEST(OpenApi, HasEveryPathOfTheApiAndNoOther) {
     std::string path = route.path;
     const size_t star = path.find('*');
     if (star != path.npos) {
-      path.replace(star, 1, path.find("/v1/models") == 0 ? "{name}" : "{id}");
+      path.replace(star, path.find_first_not_of('*', star) - star,
+                   path.find("/v1/models") == 0 ? "{name}" : "{id}");
     }
     served.insert(route.method + " " + path);
   }

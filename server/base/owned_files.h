@@ -72,28 +72,18 @@ class OwnedFiles {
   }
 
   // Reads the files that have changed.  After an error the others have been read, and those that
-  // cannot be read are what they were.
+  // cannot be read are what they were; all are, if the directory cannot be read.
   absl::Status Look() {
-    absl::MutexLock lock(&writing_);
-    FileVersions there;
-    for (const auto& [name, version] : directory_.Files()) {
-      const std::string id = IdOfFile(name);
-      if (!id.empty()) there[id] = version;
-    }
-    std::erase_if(versions_, [&](const auto& known) {
-      if (there.contains(known.first)) return false;
-      Set(known.first, nullptr);
-      return true;
-    });
-    absl::Status status;
-    for (const auto& [id, version] : there) {
-      const auto known = versions_.find(id);
-      if (known != versions_.end() && known->second == version) continue;
-      const absl::Status read = Read(id);
-      status.Update(read);
-      if (read.ok()) versions_[id] = version;
-    }
-    return status;
+    absl::Status fault = LookAtFiles();
+    absl::MutexLock lock(&mutex_);
+    fault_ = fault;
+    return fault;
+  }
+
+  // What the last Look returned.
+  absl::Status fault() const {
+    absl::MutexLock lock(&mutex_);
+    return fault_;
   }
 
   // NOT_FOUND if the principal sees none of that id.
@@ -180,6 +170,30 @@ class OwnedFiles {
     return IsOfOthers(name) ? "" : std::string(name);
   }
 
+  absl::Status LookAtFiles() {
+    absl::MutexLock lock(&writing_);
+    ASSIGN_OR_RETURN(const FileVersions files, directory_.Files());
+    FileVersions there;
+    for (const auto& [name, version] : files) {
+      const std::string id = IdOfFile(name);
+      if (!id.empty()) there[id] = version;
+    }
+    std::erase_if(versions_, [&](const auto& known) {
+      if (there.contains(known.first)) return false;
+      Set(known.first, nullptr);
+      return true;
+    });
+    absl::Status status;
+    for (const auto& [id, version] : there) {
+      const auto known = versions_.find(id);
+      if (known != versions_.end() && known->second == version) continue;
+      const absl::Status read = Read(id);
+      status.Update(read);
+      if (read.ok()) versions_[id] = version;
+    }
+    return status;
+  }
+
   absl::Status Read(const std::string& id) {
     ASSIGN_OR_RETURN(const std::string text, directory_.Read(FileOf(id)));
     absl::StatusOr<Ptr> thing = kind_.read(id, text);
@@ -213,6 +227,7 @@ class OwnedFiles {
   FileVersions versions_ ABSL_GUARDED_BY(writing_);  // that were read, by id
   mutable absl::Mutex mutex_;
   std::map<std::string, Ptr> things_ ABSL_GUARDED_BY(mutex_);  // by id
+  absl::Status fault_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Takes what a comment of a file, `# KEY: VALUE`, says of its owner; true if it says that.  T has

@@ -46,8 +46,10 @@ class GlossaryStore {
       std::function<void()> on_step = nullptr);
 
   // Reads the files that have changed.  After an error the others have been read, and those that
-  // cannot be read are what they were.
+  // cannot be read are what they were; all are, if the directory cannot be read.
   absl::Status Look() { return files_.Look(); }
+  // What the last Look returned.
+  absl::Status fault() const { return files_.fault(); }
 
   // NOT_FOUND if the principal sees none of that id.
   absl::StatusOr<GlossaryPtr> Find(const std::string& id, const std::string& principal) const {

@@ -1,5 +1,6 @@
 #include "server/memories/memory_store.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,6 +179,29 @@ TEST_F(MemoryStoreTest, FilesOfOthersAreWatched) {
   PutFile("animals.tsv", "The cat.\tDie Katze.\nno tab\n");
   EXPECT_THAT(std::string(store->Look().message()), HasSubstr("animals.tsv: line 2"));
   EXPECT_EQ(TargetOf(*store->Find("animals", ""), "The cat."), "Die Katze.");
+}
+
+TEST_F(MemoryStoreTest, ADirectoryThatCannotBeReadIsNotEmpty) {
+  const auto store = Open();
+  const std::string id = (*store->Create(Text("alice")))->id;
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  absl::Status status = store->Look();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(directory_ + ": Too many open files"));
+  EXPECT_EQ(store->fault(), status);
+  EXPECT_TRUE(store->Find(id, "alice").ok());
+  std::filesystem::rename(directory_, directory_ + "-away");
+  status = store->Look();
+  std::filesystem::rename(directory_ + "-away", directory_);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(directory_ + ": No such file"));
+  EXPECT_TRUE(store->Find(id, "alice").ok());
+  EXPECT_TRUE(store->Look().ok());
+  EXPECT_TRUE(store->fault().ok());
+  PutFile("file", "no directory");
+  EXPECT_FALSE(MemoryStore::Open(directory_ + "/file").ok());
 }
 
 TEST_F(MemoryStoreTest, AFileWhoseLastLineHasNoEndLearns) {

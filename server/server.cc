@@ -198,8 +198,10 @@ absl::Status Server::ReadSecrets() {
 
 absl::Status Server::OpenGlossaries() {
   const auto watch = [this](const char* what, const std::string& directory, auto* store) {
-    return watcher_.Add(
-        {.what = what, .paths = {directory}, .read = [store] { return store->Look(); }});
+    return watcher_.Add({.what = what,
+                         .paths = {directory},
+                         .read = [store] { return store->Look(); },
+                         .may_fail = true});
   };
   if (!options_.glossaries.empty()) {
     ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));

@@ -22,6 +22,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 TEST(MemoryText, IsReadAsItWasWritten) {
   const MemoryText memory = {.name = "Manuals",
@@ -85,6 +86,10 @@ class MemoryStoreTest : public testing::Test {
     std::ofstream(directory_ + "/new") << text;
     std::filesystem::rename(directory_ + "/new", directory_ + "/" + name);
   }
+  std::string FileText(const std::string& name) const {
+    std::ifstream in(directory_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
   static MemoryText Text(const std::string& owner) {
     return {.name = "Manuals",
             .owner = owner,
@@ -138,9 +143,7 @@ TEST_F(MemoryStoreTest, AFileOfWhichMostIsOutOfDateIsWrittenAnew) {
   for (int i = 0; i < 1100; ++i) {
     ASSERT_TRUE(store->Learn(id, "alice", {{"One.", absl::StrCat(i)}}).ok());
   }
-  std::ifstream in(directory_ + "/" + id + ".tsv");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  EXPECT_LT(text.size(), 20'000u);
+  EXPECT_LT(FileText(id + ".tsv").size(), 20'000u);
   const StoredMemoryPtr memory = *Open()->Find(id, "alice");
   EXPECT_EQ(memory->version, 1101);
   EXPECT_EQ(memory->memory->size(), 1u);
@@ -202,6 +205,53 @@ TEST_F(MemoryStoreTest, ADirectoryThatCannotBeReadIsNotEmpty) {
   EXPECT_TRUE(store->fault().ok());
   PutFile("file", "no directory");
   EXPECT_FALSE(MemoryStore::Open(directory_ + "/file").ok());
+}
+
+TEST_F(MemoryStoreTest, WhatOthersMadeOfAFileIsNotOverwritten) {
+  const auto store = Open();
+  const std::string id = (*store->Create(Text("alice")))->id, file = id + ".tsv";
+  const std::string other = "# owner: alice\nOne.\tUno.\n", broken = other + "Two.\n";
+  PutFile(file, broken);
+  absl::Status status = store->Learn(id, "alice", {{"Three.", "Drei."}}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"" + id + "\" cannot be read: " + file));
+  EXPECT_EQ(FileText(file), broken);
+  EXPECT_EQ(TargetOf(*store->Find(id, "alice"), "One."), "Eins.");  // it stays in use
+  // Without another look.
+  PutFile(file, other);
+  const auto learned = store->Learn(id, "alice", {{"Three.", "Drei."}});
+  ASSERT_TRUE(learned.ok()) << learned.status();
+  EXPECT_EQ(TargetOf(*learned, "One."), "Uno.");
+  EXPECT_THAT(FileText(file), StartsWith(other));
+  EXPECT_EQ(TargetOf(*Open()->Find(id, "alice"), "Three."), "Drei.");
+  std::filesystem::remove(directory_ + "/" + file);
+  status = store->Learn(id, "alice", {{"Four.", "Vier."}}).status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_TRUE(store->Look().ok());
+  EXPECT_TRUE(absl::IsNotFound(store->Find(id, "alice").status()));
+}
+
+TEST_F(MemoryStoreTest, AFileThatCannotBeReadIsAFaultUntilItCan) {
+  PutFile("broken.tsv", "One.\tEins.\nTwo.\n");
+  PutFile("whole.tsv", "One.\tEins.\n");
+  std::filesystem::create_symlink("nowhere", directory_ + "/link.tsv");
+  const auto store = Open();
+  EXPECT_EQ(TargetOf(*store->Find("whole", ""), "One."), "Eins.");
+  const absl::Status fault = store->fault();
+  EXPECT_THAT(
+      std::string(fault.message()),
+      testing::AllOf(StartsWith(directory_ + ": "), HasSubstr("broken.tsv: line 2"),
+                     HasSubstr("; the translation memory \"link\" cannot be read: link.tsv: "
+                               "No such file")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Find("broken", "bob").status()));
+  EXPECT_TRUE(absl::IsUnavailable(store->Find("link", "bob").status()));
+  EXPECT_EQ(store->Look(), fault);
+  PutFile("nowhere", "One.\tUno.\n");
+  std::filesystem::remove(directory_ + "/broken.tsv");
+  EXPECT_TRUE(store->Look().ok());
+  EXPECT_TRUE(store->fault().ok());
+  EXPECT_TRUE(absl::IsNotFound(store->Find("broken", "").status()));
+  EXPECT_EQ(TargetOf(*store->Find("link", ""), "One."), "Uno.");
 }
 
 TEST_F(MemoryStoreTest, AFileWhoseLastLineHasNoEndLearns) {

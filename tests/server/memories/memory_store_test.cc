@@ -47,7 +47,9 @@ TEST(MemoryText, IsReadAsItWasWritten) {
   EXPECT_EQ(read->segments,
             (std::vector<MemorySegment>{{"One.", "Eins."}, {"Two.", "Zwei.", "One."}}));
   for (const auto& [wrong, message] : {std::pair("One.\tEins.\nTwo.\n", "line 2"),
-                                       {"\tEins.\n", "line 1: segment.source"},
+                                       {"\tEins.\n", "line 1, byte 0: segment.source"},
+                                       {"# name: x\n", "has no segments"},
+                                       {"", "has no segments"},
                                        {"One.\t\x01\n", "control character"},
                                        {"# version: x\n", "version"},
                                        {"# learn: many 2\n", "learn"},
@@ -73,6 +75,93 @@ TEST(MemoryText, ALessonCountsAsAWholeOrNotAtAll) {
   std::string zeros = after;
   zeros.replace(before.size() + 15, std::string::npos, 20, '\0');
   EXPECT_THAT(ParseMemory(zeros)->segments, SizeIs(1));
+}
+
+// A memory that has learned twice, as it was written, and where its parts end.
+struct WrittenMemory {
+  std::string text;
+  std::vector<MemorySegment> segments;
+  std::vector<std::pair<size_t, size_t>> ends;  // in bytes and in segments
+
+  WrittenMemory() {
+    const std::vector<MemorySegment> parts[] = {
+        {{"# One.", "Eins.", "Zero.", ""}, {"Two.", "Zwei."}},
+        {{"Three.", "Drei.", "Two.", "Four."}, {"4", "Vier."}},
+        {{"Five.", "F\u00fcnf."}}};
+    for (const std::vector<MemorySegment>& part : parts) {
+      const int64_t version = static_cast<int64_t>(ends.size()) + 1;
+      text += version == 1 ? WriteMemory({.name = "M", .languages = {"en", "de"}, .segments = part})
+                           : WriteLearned(part, version);
+      segments.insert(segments.end(), part.begin(), part.end());
+      ends.emplace_back(text.size(), segments.size());
+    }
+  }
+};
+
+TEST(MemoryText, AnyDamagedByteIsFound) {
+  const WrittenMemory written;
+  int found = 0;
+  for (size_t i = 0; i < written.text.size(); ++i) {
+    const char was = written.text[i];
+    std::string others = std::string("\n\r\t #:0a", 8) + '\0';
+    for (const int bits : {1, 4, 0x20, 0x80, 0xff}) others += static_cast<char>(was ^ bits);
+    for (const char c : others) {
+      if (c == was) continue;
+      std::string damaged = written.text;
+      damaged[i] = c;
+      const auto read = ParseMemory(damaged);
+      if (read.ok()) {
+        EXPECT_EQ(read->segments, written.segments) << "byte " << i << ": " << int{c};
+        EXPECT_EQ(read->bytes, damaged.size()) << "byte " << i << ": " << int{c};
+        EXPECT_LT(i, 10u);  // the first line was "# bytes: "
+        continue;
+      }
+      ++found;
+      EXPECT_THAT(std::string(read.status().message()), HasSubstr(", byte "));
+    }
+  }
+  EXPECT_GT(found, 3000);
+}
+
+TEST(MemoryText, OnlyALastLessonMayLackItsEnd) {
+  const WrittenMemory written;
+  for (size_t end = 0; end <= written.text.size(); ++end) {
+    for (const size_t zeros : {0, 2, 100}) {
+      const auto read = ParseMemory(written.text.substr(0, end) + std::string(zeros, '\0'));
+      size_t whole = 0;  // parts
+      while (whole < written.ends.size() && written.ends[whole].first <= end) ++whole;
+      ASSERT_EQ(read.ok(), whole > 0) << end << ": " << read.status();
+      if (whole == 0) continue;
+      const auto& [bytes, segments] = written.ends[whole - 1];
+      EXPECT_EQ(read->version, static_cast<int64_t>(whole)) << end;
+      EXPECT_EQ(read->bytes, bytes) << end;
+      EXPECT_EQ(read->segments, std::vector<MemorySegment>(written.segments.begin(),
+                                                           written.segments.begin() + segments))
+          << end;
+    }
+  }
+  EXPECT_FALSE(ParseMemory(written.text + "Six.\tSechs.\n").ok());
+  EXPECT_FALSE(ParseMemory(written.text + "# name: Other\n").ok());
+  EXPECT_FALSE(ParseMemory(written.text + "# learn: 1 4\nSix.\tSechs.\n").ok());
+}
+
+TEST(MemoryText, ALessonWithoutDigestsIsReadButNotPastWhatIsWrongInIt) {
+  const std::string before =
+      "# name: M\n# version: 1\n# languages: en de\nOne.\tEins.\n# learn: 2 2\nTwo.\tZwei.\n";
+  const std::string text = before + "Three.\tDrei.\n# learn: 1 3\nFour.\tVier.\n";
+  const auto read = ParseMemory(text);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->segments, SizeIs(4));
+  EXPECT_EQ(read->version, 3);
+  EXPECT_THAT(ParseMemory(text.substr(0, text.size() - 1))->segments, SizeIs(3));
+  EXPECT_THAT(ParseMemory(before)->segments, SizeIs(1));
+  EXPECT_THAT(ParseMemory(text + WriteLearned({{"Five.", "Neu."}}, 4))->segments, SizeIs(5));
+  for (const std::string wrong : {"Three. Drei.\n", "Three.\t\x01\n", "# learn: 1 3\n"}) {
+    for (const std::string after : {"", "# learn: 1 3\nFour.\tVier.\n"}) {
+      EXPECT_THAT(std::string(ParseMemory(before + wrong + after).status().message()),
+                  HasSubstr("line 7, byte "));
+    }
+  }
 }
 
 class MemoryStoreTest : public testing::Test {
@@ -229,6 +318,28 @@ TEST_F(MemoryStoreTest, WhatOthersMadeOfAFileIsNotOverwritten) {
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   EXPECT_TRUE(store->Look().ok());
   EXPECT_TRUE(absl::IsNotFound(store->Find(id, "alice").status()));
+}
+
+TEST_F(MemoryStoreTest, ADamagedFileIsWholeOrRefusedAndNeverCut) {
+  const WrittenMemory written;
+  for (size_t i = 0; i < written.text.size(); ++i) {
+    std::string damaged = written.text;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    PutFile("m.tsv", damaged);
+    const auto store = Open();
+    const auto memory = store->Find("m", "");
+    EXPECT_EQ(memory.ok(), store->fault().ok());
+    if (memory.ok()) {
+      EXPECT_EQ((*memory)->memory->Segments(0, 100), written.segments) << i;
+      continue;
+    }
+    const absl::Status learned = store->Learn("m", "", {{"Six.", "Sechs."}}).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(learned)) << learned;
+    EXPECT_THAT(std::string(learned.message()),
+                testing::AllOf(HasSubstr("\"m\" cannot be read: m.tsv: line "),
+                               HasSubstr(", byte "), HasSubstr("want ")));
+    EXPECT_EQ(FileText("m.tsv"), damaged) << i;
+  }
 }
 
 TEST_F(MemoryStoreTest, AFileThatCannotBeReadIsAFaultUntilItCan) {

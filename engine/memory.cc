@@ -55,14 +55,15 @@ TranslationMemory TranslationMemory::Learn(std::vector<MemorySegment> segments,
 // Hides the segments in whose places these come.
 void TranslationMemory::Hide(absl::Span<const MemorySegment> segments) {
   for (Layer& layer : layers_) {
-    std::vector<uint32_t> hidden = *layer.hidden;
+    std::vector<uint32_t> more, hidden;
     for (const MemorySegment& segment : segments) {
       const std::optional<size_t> same = layer.index->FindSame(segment);
-      if (same.has_value()) hidden.push_back(static_cast<uint32_t>(*same));
+      if (same.has_value()) more.push_back(static_cast<uint32_t>(*same));
     }
-    if (hidden.size() == layer.hidden->size()) continue;
-    std::sort(hidden.begin(), hidden.end());
-    hidden.erase(std::unique(hidden.begin(), hidden.end()), hidden.end());
+    if (more.empty()) continue;
+    std::sort(more.begin(), more.end());
+    std::set_union(layer.hidden->begin(), layer.hidden->end(), more.begin(), more.end(),
+                   std::back_inserter(hidden));
     layer.hidden = std::make_shared<const std::vector<uint32_t>>(std::move(hidden));
   }
 }
@@ -81,14 +82,19 @@ void TranslationMemory::Merge() {
 
 void TranslationMemory::AppendSegments(const Layer& layer, size_t start, size_t limit,
                                        std::vector<MemorySegment>* segments) {
-  const std::vector<MemorySegment>& all = layer.index->segments();
-  for (uint32_t i = 0; i < all.size() && limit > 0; ++i) {
-    if (std::binary_search(layer.hidden->begin(), layer.hidden->end(), i)) continue;
-    if (start > 0) {
-      --start;
+  const std::vector<uint32_t>& hidden = *layer.hidden;
+  // The first hidden one that has more than `start` others before it.
+  auto next = std::partition_point(hidden.begin(), hidden.end(), [&](const uint32_t& each) {
+    return each - static_cast<size_t>(&each - hidden.data()) <= start;
+  });
+  size_t i = start + static_cast<size_t>(next - hidden.begin());
+  for (; i < layer.index->size() && limit > 0; ++i) {
+    const MemorySegment& segment = layer.index->segment(i);
+    if (next != hidden.end() && *next == i) {
+      ++next;
       continue;
     }
-    segments->push_back(all[i]);
+    segments->push_back(segment);
     --limit;
   }
 }
@@ -106,14 +112,20 @@ std::optional<TranslationMemory::Match> TranslationMemory::Find(const SegmentQue
                                                                 int percent) const {
   std::optional<SegmentMatch> best;
   const Layer* of = nullptr;
-  for (const Layer& layer : layers_) {
-    const std::optional<SegmentMatch> match = layer.index->Find(query, percent, *layer.hidden);
-    if (!match.has_value() || (best.has_value() && best->IsBetterThan(*match))) continue;
+  // The newest first.  Once one has the sentence, only its context can make another one better.  So
+  // no search passes many hidden segments: a newer layer has what takes their places.
+  for (auto layer = layers_.rbegin(); layer != layers_.rend(); ++layer) {
+    const bool has_sentence = best.has_value() && best->percent == 100;
+    if (has_sentence && best->in_context) break;
+    const std::optional<SegmentMatch> match =
+        has_sentence ? layer->index->FindInContext(query, *layer->hidden)
+                     : layer->index->Find(query, percent, *layer->hidden);
+    if (!match.has_value() || (best.has_value() && !match->IsBetterThan(*best))) continue;
     best = match;
-    of = &layer;
+    of = &*layer;
   }
   if (!best.has_value()) return std::nullopt;
-  return Match{of->index->segments()[best->segment], best->percent, best->in_context};
+  return Match{of->index->segment(best->segment), best->percent, best->in_context};
 }
 
 std::optional<MemoryMatch> FindInMemories(absl::Span<const MemoryPtr> memories,

@@ -55,7 +55,8 @@ class TranslationMemory {
     int percent = 0;
     bool in_context = false;
   };
-  // The best match of at least so many percent; of several, the one that was learned last.
+  // The best match of at least so many percent; of several, the one that was learned last.  Takes
+  // about as long however many segments have the source.
   std::optional<Match> Find(const SegmentQuery& query, int percent) const;
 
  private:
@@ -64,7 +65,7 @@ class TranslationMemory {
     // The segments that later layers have in their places, ascending.
     std::shared_ptr<const std::vector<uint32_t>> hidden;
 
-    size_t size() const { return index->segments().size() - hidden->size(); }
+    size_t size() const { return index->size() - hidden->size(); }
   };
 
   static void AppendSegments(const Layer& layer, size_t start, size_t limit,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
@@ -197,8 +198,10 @@ absl::Status Server::ReadSecrets() {
 
 absl::Status Server::OpenGlossaries() {
   const auto watch = [this](const char* what, const std::string& directory, auto* store) {
-    return watcher_.Add(
-        {.what = what, .paths = {directory}, .read = [store] { return store->Look(); }});
+    return watcher_.Add({.what = what,
+                         .paths = {directory},
+                         .read = [store] { return store->Look(); },
+                         .may_fail = true});
   };
   if (!options_.glossaries.empty()) {
     ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
@@ -258,7 +261,8 @@ HttpPages Server::Pages() {
   return {.metrics = [this] { return metrics_.Text(); },
           .history = [this] { return history_.Json(absl::Now()); },
           .alive = [this] { return vitals_->alive(); },
-          .ready = [this] { return Ready(); }};
+          .ready = [this] { return Ready(); },
+          .faults = [this] { return Faults(); }};
 }
 
 LoadSample Server::Load() const {
@@ -343,6 +347,18 @@ absl::Status Server::Ready() const {
   if (serving_) return vitals_->well();
   return absl::UnavailableError(grpc_->serves() ? "the server is draining"
                                                 : "the models are loading");
+}
+
+// What principals keep and cannot use.
+std::string Server::Faults() const {
+  std::vector<std::string> faults;
+  const auto add = [&](const char* what, const auto& store) {
+    const absl::Status fault = store == nullptr ? absl::OkStatus() : store->fault();
+    if (!fault.ok()) faults.push_back(absl::StrCat(what, ": ", fault.message()));
+  };
+  add("glossaries", glossaries_);
+  add("translation memories", memories_);
+  return absl::StrJoin(faults, "\n");
 }
 
 absl::Status Server::LoadModels(ReadOptions read_again) {

@@ -113,6 +113,7 @@ class Server {
   void SetServing(bool serving);
   std::string PageSettings() const;
   absl::Status Ready() const;
+  std::string Faults() const;
 
   const ServerOptions options_;
   InheritedSockets inherited_;

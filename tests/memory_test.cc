@@ -2,6 +2,7 @@
 
 #include "engine/memory.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -66,6 +67,92 @@ TEST(TranslationMemory, LearningOneByOneOrAtOnceIsTheSame) {
     ASSERT_EQ(a.has_value(), b.has_value()) << i;
     if (!a.has_value()) continue;
     EXPECT_EQ(a->segment, b->segment);
+  }
+}
+
+TEST(TranslationMemory, HasTheLastInContextThenTheLast) {
+  std::mt19937 random(4);
+  const auto any = [&](const std::string& letters) {
+    return std::string(1, letters[random() % letters.size()]);
+  };
+  std::vector<MemorySegment> kept;  // as they were learned
+  TranslationMemory memory("m", {});
+  for (int i = 0; i < 2000; ++i) {
+    const MemorySegment learned = {any("ab"), absl::StrCat(i), any("pqrstu"), any("klmno")};
+    memory = memory.Learn({learned}, i);
+    std::erase_if(kept, [&](const MemorySegment& each) {
+      return each.source == learned.source && each.previous == learned.previous &&
+             each.next == learned.next;
+    });
+    kept.push_back(learned);
+    const SegmentQuery query(any("ab"), any("pqrstuv"), any("klmno"));
+    const MemorySegment* wanted = nullptr;
+    bool in_context = false;
+    for (const MemorySegment& each : kept) {
+      const bool here = each.previous == query.previous && each.next == query.next;
+      if (each.source != query.source || (in_context && !here)) continue;
+      wanted = &each;
+      in_context = here;
+    }
+    const auto match = memory.Find(query, 75);
+    ASSERT_EQ(match.has_value(), wanted != nullptr) << i;
+    if (wanted == nullptr) continue;
+    EXPECT_EQ(match->segment, *wanted) << i;
+    EXPECT_EQ(match->in_context, in_context) << i;
+  }
+  EXPECT_EQ(memory.Segments(0, 1000), kept);
+}
+
+size_t LooksOf(const std::function<void()>& call) {
+  const size_t before = SegmentIndex::Looks();
+  call();
+  return SegmentIndex::Looks() - before;
+}
+
+// How often calls look at segments of a memory in which this many have one source.
+struct Looks {
+  size_t load, learn, list;
+  std::vector<size_t> look_ups;
+
+  explicit Looks(int segments) {
+    std::vector<MemorySegment> all, last, others;
+    for (int i = 0; i < segments; ++i) {
+      all.push_back({"Yes.", absl::StrCat(i), absl::StrCat("Question ", i, "?"), ""});
+      others.push_back({"Yes.", absl::StrCat(i), absl::StrCat("Other ", i, "?"), ""});
+      if (i >= segments - segments / 4) last.push_back(all.back());
+    }
+    TranslationMemory memory("m", {});
+    load = LooksOf([&] { memory = memory.Learn(all, 1); });
+    // The last ones again, which are then hidden where they were first.
+    learn = LooksOf([&] { memory = memory.Learn(last, 2); });
+    for (const auto& [sentence, before] : {std::pair("Yes.", ""),
+                                           {"Yes.", "Question 7?"},
+                                           {"Yes.", "None?"},
+                                           {"Yes .", "Question 7?"},
+                                           {"No.", ""}}) {
+      const SegmentQuery query(sentence, before, "");
+      look_ups.push_back(LooksOf([&] { memory.Find(query, 75); }));
+    }
+    list = LooksOf([&] {
+      size_t listed = 0;
+      for (size_t start = 0; start < memory.size(); start += 100) {
+        listed += memory.Segments(start, 100).size();
+      }
+      EXPECT_EQ(listed, static_cast<size_t>(segments));
+    });
+    learn += LooksOf([&] { memory = memory.Learn(others, 3); });
+    EXPECT_EQ(memory.size(), 2 * static_cast<size_t>(segments));
+  }
+};
+
+TEST(TranslationMemory, OneSourceOfVeryManySegmentsCostsNoMoreThanMany) {
+  const Looks some(5000), twice(10'000);
+  EXPECT_LT(twice.load, some.load * 5 / 2);
+  EXPECT_LT(twice.learn, some.learn * 5 / 2);
+  EXPECT_LT(twice.list, some.list * 5 / 2);
+  EXPECT_LE(twice.list, 15'000u);
+  for (size_t i = 0; i < some.look_ups.size(); ++i) {
+    EXPECT_LE(twice.look_ups[i], some.look_ups[i] + 20) << i;
   }
 }
 

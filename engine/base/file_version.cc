@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <memory>
 
 namespace dragoman {
@@ -27,7 +28,11 @@ FileVersions VersionsIn(const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(path.c_str()), closedir);
   if (directory == nullptr) return {{"", VersionOf(path)}};
   FileVersions versions;
-  while (const dirent* const entry = readdir(directory.get())) {
+  while (true) {
+    errno = 0;
+    const dirent* const entry = readdir(directory.get());
+    if (entry == nullptr && errno != 0) return {{"", VersionOf(path)}};
+    if (entry == nullptr) return versions;
     const std::string file = path + "/" + entry->d_name;
     struct stat info;
     if (stat(file.c_str(), &info) != 0) {
@@ -36,7 +41,6 @@ FileVersions VersionsIn(const std::string& path) {
       versions[entry->d_name] = VersionFrom(info);
     }
   }
-  return versions;
 }
 
 }  // namespace dragoman

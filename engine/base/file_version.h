@@ -20,7 +20,8 @@ struct FileVersion {
 // file is a change.
 FileVersion VersionOf(const std::string& path);
 
-// A file, or the files directly in a directory, by name.
+// A file, or the files directly in a directory, by name.  One that cannot be read, or not to its
+// end, is like a file, whose name is "".
 using FileVersions = std::map<std::string, FileVersion>;
 FileVersions VersionsIn(const std::string& path);
 

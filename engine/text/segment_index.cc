@@ -28,6 +28,23 @@ size_t LeastCommon(size_t a, size_t b, int percent) {
   return longer - MostEdits(longer, percent);
 }
 
+thread_local size_t looks = 0;
+
+// The sentences around a segment.
+std::pair<std::string_view, std::string_view> ContextOf(const MemorySegment& segment) {
+  return {segment.previous, segment.next};
+}
+
+// The last of these segments that is not hidden.
+std::optional<uint32_t> LastSeen(absl::Span<const uint32_t> segments,
+                                 absl::Span<const uint32_t> hidden) {
+  for (size_t i = segments.size(); i-- > 0;) {
+    ++looks;
+    if (!std::binary_search(hidden.begin(), hidden.end(), segments[i])) return segments[i];
+  }
+  return std::nullopt;
+}
+
 uint16_t Narrow(size_t number) {
   return static_cast<uint16_t>(std::min(number, size_t{std::numeric_limits<uint16_t>::max()}));
 }
@@ -99,17 +116,36 @@ SegmentIndex::SegmentIndex(std::vector<MemorySegment> segments)
     : segments_(std::move(segments)), by_source_(segments_.size()) {
   std::iota(by_source_.begin(), by_source_.end(), 0u);
   std::stable_sort(by_source_.begin(), by_source_.end(), [this](uint32_t a, uint32_t b) {
-    return segments_[a].source < segments_[b].source;
+    return segment(a).source < segment(b).source;
   });
+  by_context_ = by_source_;
+  for (auto begin = by_context_.begin(); begin != by_context_.end();) {
+    const std::string& source = segment(*begin).source;
+    const auto end = std::find_if(begin + 1, by_context_.end(),
+                                  [&](uint32_t s) { return segment(s).source != source; });
+    if (end - begin > 1) {
+      std::stable_sort(begin, end, [this](uint32_t a, uint32_t b) {
+        return ContextOf(segment(a)) < ContextOf(segment(b));
+      });
+    }
+    begin = end;
+  }
   IndexWords();
 }
+
+const MemorySegment& SegmentIndex::segment(size_t i) const {
+  ++looks;
+  return segments_[i];
+}
+
+size_t SegmentIndex::Looks() { return looks; }
 
 void SegmentIndex::IndexWords() {
   word_begins_.push_back(0);
   std::vector<uint32_t> counts;  // of the segments that have a word
   std::vector<uint32_t> own;
   for (uint32_t s = 0; s < segments_.size(); ++s) {
-    for (const std::string_view word : ComparedWords(segments_[s].source)) {
+    for (const std::string_view word : ComparedWords(segment(s).source)) {
       words_.push_back(ids_.try_emplace(word, static_cast<uint32_t>(ids_.size())).first->second);
     }
     word_begins_.push_back(static_cast<uint32_t>(words_.size()));
@@ -161,20 +197,46 @@ absl::Span<const SegmentIndex::Posting> SegmentIndex::WithWord(uint32_t word) co
 absl::Span<const uint32_t> SegmentIndex::WithSource(std::string_view source) const {
   const auto begin =
       std::lower_bound(by_source_.begin(), by_source_.end(), source,
-                       [this](uint32_t s, std::string_view x) { return segments_[s].source < x; });
-  auto end = begin;
-  while (end != by_source_.end() && segments_[*end].source == source) ++end;
+                       [this](uint32_t s, std::string_view x) { return segment(s).source < x; });
+  const auto end =
+      std::upper_bound(begin, by_source_.end(), source,
+                       [this](std::string_view x, uint32_t s) { return x < segment(s).source; });
   return absl::MakeConstSpan(by_source_)
       .subspan(static_cast<size_t>(begin - by_source_.begin()), static_cast<size_t>(end - begin));
 }
 
+absl::Span<const uint32_t> SegmentIndex::WithContext(std::string_view source,
+                                                     std::string_view previous,
+                                                     std::string_view next) const {
+  using Context = std::pair<std::string_view, std::string_view>;
+  const Context context(previous, next);
+  const absl::Span<const uint32_t> of_source = WithSource(source);
+  const absl::Span<const uint32_t> all =
+      absl::MakeConstSpan(by_context_)
+          .subspan(static_cast<size_t>(of_source.data() - by_source_.data()), of_source.size());
+  const auto begin =
+      std::lower_bound(all.begin(), all.end(), context,
+                       [this](uint32_t s, const Context& x) { return ContextOf(segment(s)) < x; });
+  const auto end =
+      std::upper_bound(begin, all.end(), context,
+                       [this](const Context& x, uint32_t s) { return x < ContextOf(segment(s)); });
+  return all.subspan(static_cast<size_t>(begin - all.begin()), static_cast<size_t>(end - begin));
+}
+
 std::optional<size_t> SegmentIndex::FindSame(const MemorySegment& segment) const {
-  const absl::Span<const uint32_t> same = WithSource(segment.source);
-  for (size_t i = same.size(); i-- > 0;) {
-    const MemorySegment& other = segments_[same[i]];
-    if (other.previous == segment.previous && other.next == segment.next) return same[i];
-  }
-  return std::nullopt;
+  const absl::Span<const uint32_t> same =
+      WithContext(segment.source, segment.previous, segment.next);
+  if (same.empty()) return std::nullopt;
+  return same.back();
+}
+
+std::optional<SegmentMatch> SegmentIndex::FindInContext(const SegmentQuery& query,
+                                                        absl::Span<const uint32_t> hidden) const {
+  if (query.previous.empty() && query.next.empty()) return std::nullopt;
+  const std::optional<uint32_t> last =
+      LastSeen(WithContext(query.source, query.previous, query.next), hidden);
+  if (!last.has_value()) return std::nullopt;
+  return SegmentMatch{*last, 100, /*in_context=*/true};
 }
 
 std::vector<uint32_t> SegmentIndex::WordIds(const SegmentQuery& query) const {
@@ -220,20 +282,19 @@ std::vector<uint32_t> SegmentIndex::Candidates(absl::Span<const uint32_t> words,
 
 std::optional<SegmentMatch> SegmentIndex::Find(const SegmentQuery& query, int percent,
                                                absl::Span<const uint32_t> hidden) const {
-  std::optional<SegmentMatch> best;
+  std::optional<SegmentMatch> best = FindInContext(query, hidden);
+  if (best.has_value()) return best;
+  if (const auto last = LastSeen(WithSource(query.source), hidden); last.has_value()) {
+    return SegmentMatch{*last, 100, /*in_context=*/false};
+  }
+  if (percent == 100 || query.words.empty()) return std::nullopt;
   const bool has_context = !query.previous.empty() || !query.next.empty();
-  const auto is_in_context = [&](uint32_t segment) {
-    return has_context && segments_[segment].previous == query.previous &&
-           segments_[segment].next == query.next;
+  const auto is_in_context = [&](uint32_t s) {
+    return has_context && segment(s).previous == query.previous && segment(s).next == query.next;
   };
   const auto is_hidden = [&](uint32_t segment) {
     return std::binary_search(hidden.begin(), hidden.end(), segment);
   };
-  for (const uint32_t segment : WithSource(query.source)) {
-    const SegmentMatch match = {segment, 100, is_in_context(segment)};
-    if ((!best.has_value() || !best->IsBetterThan(match)) && !is_hidden(segment)) best = match;
-  }
-  if (best.has_value() || percent == 100 || query.words.empty()) return best;
   const std::vector<uint32_t> words = WordIds(query);
   const std::vector<uint32_t> candidates = Candidates(words, percent);
   Distances distances;

@@ -74,15 +74,23 @@ class SegmentIndex {
   SegmentIndex(const SegmentIndex&) = delete;
   SegmentIndex& operator=(const SegmentIndex&) = delete;
 
-  const std::vector<MemorySegment>& segments() const { return segments_; }
+  size_t size() const { return segments_.size(); }
+  const MemorySegment& segment(size_t i) const;
 
   // The best match of at least so many percent (1 to 100), without those that are `hidden`
   // (ascending); of several, the last.
   std::optional<SegmentMatch> Find(const SegmentQuery& query, int percent,
                                    absl::Span<const uint32_t> hidden = {}) const;
 
+  // The last that has the source of the query and the same sentences around it, if those are known.
+  std::optional<SegmentMatch> FindInContext(const SegmentQuery& query,
+                                            absl::Span<const uint32_t> hidden) const;
+
   // The last segment with this source and context, if there is one.
   std::optional<size_t> FindSame(const MemorySegment& segment) const;
+
+  // How often this thread has looked at a segment of any index: so tests count what calls cost.
+  static size_t Looks();
 
  private:
   // A segment that has a word.  Numbers above the largest one are written as that.
@@ -93,6 +101,8 @@ class SegmentIndex {
   };
 
   absl::Span<const uint32_t> WithSource(std::string_view source) const;
+  absl::Span<const uint32_t> WithContext(std::string_view source, std::string_view previous,
+                                         std::string_view next) const;
   absl::Span<const uint32_t> WordsOf(uint32_t segment) const;
   absl::Span<const Posting> WithWord(uint32_t word) const;
   std::vector<uint32_t> WordIds(const SegmentQuery& query) const;
@@ -105,7 +115,8 @@ class SegmentIndex {
   std::vector<uint32_t> words_, word_begins_;            // of each segment
   std::vector<Posting> postings_;                        // of each word, by length and place
   std::vector<uint32_t> posting_begins_;
-  std::vector<uint32_t> by_source_;  // segments, then in order
+  std::vector<uint32_t> by_source_;   // segments, then in order
+  std::vector<uint32_t> by_context_;  // those of a source by their contexts
 };
 
 }  // namespace dragoman

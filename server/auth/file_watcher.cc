@@ -29,6 +29,11 @@ absl::Status FileWatcher::Add(WatchedFiles files) {
   Entry entry = {.files = std::move(files)};
   Read(&entry);
   absl::Status status = entry.status;
+  if (!status.ok() && entry.files.may_fail) {
+    Log(LogLevel::kError, entry.files.what + " not all loaded",
+        {{"error", std::string(status.message())}});
+    status = absl::OkStatus();
+  }
   if (status.ok()) entries_.push_back(std::move(entry));
   return status;
 }

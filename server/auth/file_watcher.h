@@ -26,6 +26,8 @@ struct WatchedFiles {
   std::vector<std::string> paths;  // or directories of files; empty ones are ignored
   // Takes over the content of the files, or says what is wrong with them and changes nothing.
   std::function<absl::Status()> read;
+  // Whether the first reading may fail, too: the log then says so, and it is tried again.
+  bool may_fail = false;
   // Called with the result each time the files were read, including the first time.
   std::function<void(const absl::Status&)> on_read;
 };
@@ -38,7 +40,7 @@ class FileWatcher {
   FileWatcher(const FileWatcher&) = delete;
   FileWatcher& operator=(const FileWatcher&) = delete;
 
-  // Reads the files, and fails if that fails.  REQUIRES: not started.
+  // Reads the files, and fails if that fails and may not.  REQUIRES: not started.
   absl::Status Add(WatchedFiles files);
 
   // From now on looks at the files again and again, on a separate thread.

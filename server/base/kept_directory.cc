@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "absl/strings/ascii.h"
@@ -21,10 +19,10 @@ namespace {
 constexpr std::string_view kPartial = ".partial";  // at the end of a name that was not renamed yet
 constexpr size_t kPiece = 64 << 10;                // bytes that are written at once
 
-class FileToWrite {
+class OpenFile {
  public:
-  FileToWrite(const std::string& path, int flags) : fd_(open(path.c_str(), flags, 0600)) {}
-  ~FileToWrite() {
+  OpenFile(const std::string& path, int flags) : fd_(open(path.c_str(), flags, 0600)) {}
+  ~OpenFile() {
     if (fd_ >= 0) close(fd_);
   }
   int fd() const { return fd_; }
@@ -64,18 +62,31 @@ absl::Status KeptDirectory::Open() const {
   if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::InvalidArgumentError(absl::StrCat(path_, ": ", std::strerror(errno)));
   }
-  for (const auto& [name, version] : Files()) {
+  ASSIGN_OR_RETURN(const FileVersions files, Files());
+  for (const auto& [name, version] : files) {
     const std::string_view file = name;
     if (file.starts_with(".") && file.ends_with(kPartial)) unlink(PathOf(name).c_str());
   }
   return absl::OkStatus();
 }
 
+absl::StatusOr<FileVersions> KeptDirectory::Files() const {
+  errno = 0;
+  FileVersions files = VersionsIn(path_);
+  if (!files.contains("")) return files;
+  return absl::UnavailableError(absl::StrCat("cannot read ", path_, ": ", std::strerror(errno)));
+}
+
 absl::StatusOr<std::string> KeptDirectory::Read(const std::string& name) const {
-  std::ifstream in(PathOf(name), std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (in.is_open() && !in.bad()) return text;
-  return absl::InvalidArgumentError(absl::StrCat("cannot read ", PathOf(name)));
+  const OpenFile file(PathOf(name), O_RDONLY | O_CLOEXEC);
+  std::string text, piece(kPiece, '\0');
+  while (file.fd() >= 0) {
+    const ssize_t size = read(file.fd(), piece.data(), piece.size());
+    if (size == 0) return text;
+    if (size > 0) text.append(piece, 0, static_cast<size_t>(size));
+    if (size < 0 && errno != EINTR) break;
+  }
+  return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
 }
 
 // Writes all of the text where the file is, and brings it to the disk.
@@ -96,7 +107,7 @@ absl::Status KeptDirectory::Write(const std::string& name, std::string_view text
   const std::string partial = absl::StrCat(path_, "/.", name, kPartial.data());
   {
     Step();
-    const FileToWrite file(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
+    const OpenFile file(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
     if (file.fd() < 0) return NotStored(partial);
     RETURN_IF_ERROR(WriteAll(file.fd(), text));
   }
@@ -109,7 +120,7 @@ absl::Status KeptDirectory::Write(const std::string& name, std::string_view text
 absl::Status KeptDirectory::Append(const std::string& name, size_t size,
                                    std::string_view text) const {
   Step();
-  const FileToWrite file(PathOf(name), O_WRONLY | O_CLOEXEC);
+  const OpenFile file(PathOf(name), O_WRONLY | O_CLOEXEC);
   const off_t end = static_cast<off_t>(size);
   if (file.fd() < 0 || ftruncate(file.fd(), end) != 0 || lseek(file.fd(), end, SEEK_SET) != end) {
     return NotStored(name);
@@ -129,7 +140,7 @@ absl::Status KeptDirectory::Remove(const std::string& name) const {
 
 // Brings the names in the directory to the disk.
 absl::Status KeptDirectory::Keep() const {
-  const FileToWrite directory(path_, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const OpenFile directory(path_, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory.fd() < 0 || fsync(directory.fd()) != 0) return NotStored(path_);
   return absl::OkStatus();
 }

@@ -36,10 +36,12 @@ class KeptDirectory {
 
   const std::string& path() const { return path_; }
   std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
-  FileVersions Files() const { return VersionsIn(path_); }
+  // UNAVAILABLE if the directory cannot be read, which does not mean that it is empty.
+  absl::StatusOr<FileVersions> Files() const;
 
   // Creates it if it does not exist, and removes what was not finished.
   absl::Status Open() const;
+  // UNAVAILABLE if it cannot be read.
   absl::StatusOr<std::string> Read(const std::string& name) const;
 
   // UNAVAILABLE if it cannot be written.

@@ -2,6 +2,9 @@
 // glossaries and translation memories.  Files that others put there may have other suffixes, which
 // belong to their ids; those are only read.
 //
+// A file that cannot be read is left as it is, whatever is asked of it, until somebody mends or
+// removes it.  What it had before stays in use; if there is nothing, whoever names it is told why.
+//
 // A thing is seen by its owner, the principal that made it; by everybody if it is shared or has no
 // owner.  Only its owner changes it.  In memory it is immutable: requests keep the version that
 // they began with.
@@ -26,6 +29,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "engine/base/status.h"
@@ -64,43 +68,37 @@ class OwnedFiles {
   OwnedFiles(std::string directory, Kind kind, std::function<void()> on_step)
       : kind_(std::move(kind)), directory_(std::move(directory), kind_.noun, std::move(on_step)) {}
 
-  // Reads the directory, which is created if it does not exist.
+  // Reads the directory, which is created if it does not exist.  A file that cannot be read is only
+  // a fault.
   absl::Status Open() {
     const absl::Status opened = directory_.Open();
-    if (!opened.ok()) return opened;
-    return Look();
+    if (opened.ok()) Look().IgnoreError();
+    return opened;
   }
 
   // Reads the files that have changed.  After an error the others have been read, and those that
-  // cannot be read are what they were.
+  // cannot be read are what they were; all are, if the directory cannot be read.
   absl::Status Look() {
-    absl::MutexLock lock(&writing_);
-    FileVersions there;
-    for (const auto& [name, version] : directory_.Files()) {
-      const std::string id = IdOfFile(name);
-      if (!id.empty()) there[id] = version;
-    }
-    std::erase_if(versions_, [&](const auto& known) {
-      if (there.contains(known.first)) return false;
-      Set(known.first, nullptr);
-      return true;
-    });
-    absl::Status status;
-    for (const auto& [id, version] : there) {
-      const auto known = versions_.find(id);
-      if (known != versions_.end() && known->second == version) continue;
-      const absl::Status read = Read(id);
-      status.Update(read);
-      if (read.ok()) versions_[id] = version;
-    }
-    return status;
+    absl::Status fault = LookAtFiles();
+    absl::MutexLock lock(&mutex_);
+    fault_ = fault;
+    return fault;
   }
 
-  // NOT_FOUND if the principal sees none of that id.
+  // What the last Look returned.
+  absl::Status fault() const {
+    absl::MutexLock lock(&mutex_);
+    return fault_;
+  }
+
+  // NOT_FOUND if the principal sees none of that id; FAILED_PRECONDITION or UNAVAILABLE if its file
+  // could never be read.
   absl::StatusOr<Ptr> Find(const std::string& id, const std::string& principal) const {
     absl::MutexLock lock(&mutex_);
     const auto found = things_.find(id);
     if (found != things_.end() && found->second->IsSeenBy(principal)) return found->second;
+    const auto broken = broken_.find(id);
+    if (found == things_.end() && broken != broken_.end()) return broken->second.status;
     return kind_.not_found(id);
   }
 
@@ -110,6 +108,15 @@ class OwnedFiles {
     if (!found.ok() || (*found)->IsChangedBy(principal)) return found;
     return absl::FailedPreconditionError(
         absl::StrCat("the ", kind_.noun, " is not yours: you can use it, not change it"));
+  }
+
+  // As FindOwn, of the file as it is now: what somebody has made of it is not overwritten.  Also an
+  // error if it cannot be read.
+  absl::StatusOr<Ptr> FindToChange(const std::string& id, const std::string& principal)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_) {
+    RETURN_IF_ERROR(FindOwn(id, principal).status());
+    RETURN_IF_ERROR(Read(id, VersionOf(directory_.PathOf(FileOf(id)))));
+    return FindOwn(id, principal);
   }
 
   // Those that it sees, the oldest first.
@@ -135,7 +142,7 @@ class OwnedFiles {
     }
   }
 
-  // To be held for the whole of a change: from FindOwn to Put, Add or Delete.
+  // To be held for the whole of a change: from FindToChange to Put or Add.
   absl::Mutex* writing() const ABSL_LOCK_RETURNED(writing_) { return &writing_; }
 
   // Stores a thing, whose file has this text.  UNAVAILABLE if it cannot be written.
@@ -180,12 +187,72 @@ class OwnedFiles {
     return IsOfOthers(name) ? "" : std::string(name);
   }
 
-  absl::Status Read(const std::string& id) {
-    ASSIGN_OR_RETURN(const std::string text, directory_.Read(FileOf(id)));
-    absl::StatusOr<Ptr> thing = kind_.read(id, text);
-    if (!thing.ok()) return Annotate(thing.status(), directory_.PathOf(FileOf(id)) + ": ");
-    Set(id, *std::move(thing));
+  absl::Status LookAtFiles() {
+    absl::MutexLock lock(&writing_);
+    ASSIGN_OR_RETURN(const FileVersions files, directory_.Files());
+    FileVersions there;
+    for (const auto& [name, version] : files) {
+      const std::string id = IdOfFile(name);
+      if (!id.empty()) there[id] = version;
+    }
+    const auto is_gone = [&](const auto& known) { return !there.contains(known.first); };
+    std::erase_if(versions_, is_gone);
+    {
+      absl::MutexLock seen(&mutex_);
+      std::erase_if(things_, is_gone);
+      std::erase_if(broken_, is_gone);
+    }
+    std::vector<std::string> faults;
+    for (const auto& [id, version] : there) {
+      const absl::Status read = Read(id, version);
+      if (!read.ok()) faults.emplace_back(read.message());
+    }
+    return Summary(std::move(faults));
+  }
+
+  absl::Status Summary(std::vector<std::string> faults) const {
+    constexpr size_t kMost = 5;
+    if (faults.empty()) return absl::OkStatus();
+    if (const size_t more = faults.size() - std::min(faults.size(), kMost); more > 0) {
+      faults.resize(kMost);
+      faults.push_back(absl::StrCat("and ", more, " more"));
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory_.path(), ": ", absl::StrJoin(faults, "; ")));
+  }
+
+  // Reads the file of an id, which has this version, unless that was done.
+  absl::Status Read(const std::string& id, const FileVersion& version)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writing_) {
+    const auto known = versions_.find(id);
+    if (known != versions_.end() && known->second == version) return absl::OkStatus();
+    {
+      absl::MutexLock lock(&mutex_);
+      const auto broken = broken_.find(id);
+      const bool is_same = broken != broken_.end() && broken->second.version == version;
+      // What the system cannot do now it may do later.
+      if (is_same && !absl::IsUnavailable(broken->second.status)) return broken->second.status;
+    }
+    absl::StatusOr<Ptr> thing = ReadFile(id);
+    absl::MutexLock lock(&mutex_);
+    if (!thing.ok()) {
+      broken_[id] = {version, thing.status()};
+      return thing.status();
+    }
+    broken_.erase(id);
+    things_[id] = *std::move(thing);
+    versions_[id] = version;
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<Ptr> ReadFile(const std::string& id) const {
+    const std::string file = FileOf(id);
+    const std::string what = absl::StrCat("the ", kind_.noun, " \"", id, "\" cannot be read: ");
+    const absl::StatusOr<std::string> text = directory_.Read(file);
+    if (!text.ok()) return Annotate(text.status(), what);
+    absl::StatusOr<Ptr> thing = kind_.read(id, *text);
+    if (thing.ok()) return thing;
+    return absl::FailedPreconditionError(absl::StrCat(what, file, ": ", thing.status().message()));
   }
 
   absl::Status Stored(Ptr thing, absl::FunctionRef<absl::Status(const std::string& file)> write)
@@ -202,10 +269,16 @@ class OwnedFiles {
     absl::MutexLock lock(&mutex_);
     if (thing == nullptr) {
       things_.erase(id);
+      broken_.erase(id);
     } else {
       things_[id] = std::move(thing);
     }
   }
+
+  struct Broken {
+    FileVersion version;
+    absl::Status status;
+  };
 
   const Kind kind_;
   const KeptDirectory directory_;
@@ -213,6 +286,9 @@ class OwnedFiles {
   FileVersions versions_ ABSL_GUARDED_BY(writing_);  // that were read, by id
   mutable absl::Mutex mutex_;
   std::map<std::string, Ptr> things_ ABSL_GUARDED_BY(mutex_);  // by id
+  // Files that cannot be read, and why; there may be something else of that id from before.
+  std::map<std::string, Broken> broken_ ABSL_GUARDED_BY(mutex_);
+  absl::Status fault_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Takes what a comment of a file, `# KEY: VALUE`, says of its owner; true if it says that.  T has

@@ -112,7 +112,7 @@ absl::StatusOr<GlossaryPtr> GlossaryStore::Update(
     const std::string& id, const std::string& principal,
     absl::FunctionRef<absl::Status(GlossaryText*)> edit) {
   absl::MutexLock lock(files_.writing());
-  ASSIGN_OR_RETURN(const GlossaryPtr before, files_.FindOwn(id, principal));
+  ASSIGN_OR_RETURN(const GlossaryPtr before, files_.FindToChange(id, principal));
   GlossaryText text = AsText(*before);
   RETURN_IF_ERROR(edit(&text));
   text.owner = before->owner;

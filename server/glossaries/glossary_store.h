@@ -39,17 +39,21 @@ struct GlossaryLimits {
 
 class GlossaryStore {
  public:
-  // Reads the directory, which is created if it does not exist.  An error names the file and the
-  // line.  `on_step` is called before each step of a write; a test ends there.
+  // Reads the directory, which is created if it does not exist.  A file that cannot be read is only
+  // a fault, which names it and the line.  `on_step` is called before each step of a write; a test
+  // ends there.
   static absl::StatusOr<std::unique_ptr<GlossaryStore>> Open(
       const std::string& directory, const GlossaryLimits& limits = {},
       std::function<void()> on_step = nullptr);
 
   // Reads the files that have changed.  After an error the others have been read, and those that
-  // cannot be read are what they were.
+  // cannot be read are what they were; all are, if the directory cannot be read.
   absl::Status Look() { return files_.Look(); }
+  // What the last Look returned.
+  absl::Status fault() const { return files_.fault(); }
 
-  // NOT_FOUND if the principal sees none of that id.
+  // NOT_FOUND if the principal sees none of that id; FAILED_PRECONDITION or UNAVAILABLE if its file
+  // could never be read.
   absl::StatusOr<GlossaryPtr> Find(const std::string& id, const std::string& principal) const {
     return files_.Find(id, principal);
   }
@@ -61,8 +65,9 @@ class GlossaryStore {
   // Stores a new one for its owner, under a new id.  INVALID_ARGUMENT as CheckGlossary,
   // RESOURCE_EXHAUSTED over the limits, UNAVAILABLE if it cannot be written.
   absl::StatusOr<GlossaryPtr> Create(GlossaryText glossary);
-  // Stores what `edit` makes of it, as the next version; the owner stays.  Also NOT_FOUND, and
-  // FAILED_PRECONDITION if it is not the principal's to change.
+  // Stores what `edit` makes of it, as the next version; the owner stays.  Also the errors of
+  // Find, and FAILED_PRECONDITION if it is not the principal's to change or its file cannot be read
+  // any more.
   absl::StatusOr<GlossaryPtr> Update(const std::string& id, const std::string& principal,
                                      absl::FunctionRef<absl::Status(GlossaryText*)> edit);
   absl::Status Delete(const std::string& id, const std::string& principal) {

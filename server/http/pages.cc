@@ -31,13 +31,17 @@ HttpHandler HistoryPage(std::function<std::string()> history) {
   };
 }
 
-HttpHandler StatePage(const char* state, std::function<absl::Status()> look) {
-  return [state, look = std::move(look)](const HttpRequest&,
-                                         const std::shared_ptr<HttpAnswer>& answer) {
+HttpHandler StatePage(const char* state, std::function<absl::Status()> look,
+                      std::function<std::string()> faults = nullptr) {
+  return [state, look = std::move(look), faults = std::move(faults)](
+             const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::Status status = look();
-    answer->Send(status.ok()
-                     ? PlainTextBody(200, state)
-                     : PlainTextBody(503, absl::StrCat("not ", state, ": ", status.message())));
+    if (!status.ok()) {
+      answer->Send(PlainTextBody(503, absl::StrCat("not ", state, ": ", status.message())));
+      return;
+    }
+    const std::string wrong = faults == nullptr ? "" : faults();
+    answer->Send(PlainTextBody(200, absl::StrCat(state, wrong.empty() ? "" : "\n", wrong)));
   };
 }
 
@@ -54,7 +58,7 @@ void AddPages(HttpPages pages, HttpRouter* router) {
   if (pages.metrics != nullptr) add("/metrics", MetricsPage(std::move(pages.metrics)));
   add("/metrics/history", HistoryPage(std::move(pages.history)));
   add("/healthz", StatePage("alive", std::move(pages.alive)));
-  add("/readyz", StatePage("ready", std::move(pages.ready)));
+  add("/readyz", StatePage("ready", std::move(pages.ready), std::move(pages.faults)));
 }
 
 }  // namespace dragoman

@@ -3,7 +3,8 @@
 //   /metrics          the Prometheus text format, compressed for who takes that
 //   /metrics/history  some of it as it was in the last hour, as JSON (server/observe/history.h)
 //   /healthz          200 while the server is alive, otherwise 503 and the reason
-//   /readyz           200 while it takes calls, otherwise 503 and the reason
+//   /readyz           200 while it takes calls, and then what is wrong nevertheless; otherwise 503
+//                     and the reason
 //
 // They are meant for a trusted network: they require neither a token nor a certificate, and even if
 // the port uses TLS they are also served in plain text, because most probes need that.
@@ -25,6 +26,7 @@ struct HttpPages {
   std::function<std::string()> history;
   std::function<absl::Status()> alive;
   std::function<absl::Status()> ready;
+  std::function<std::string()> faults;  // while it is ready, a line each; may be null
 };
 
 void AddPages(HttpPages pages, HttpRouter* router);

@@ -127,7 +127,7 @@ absl::StatusOr<StoredMemoryPtr> MemoryStore::Learn(const std::string& id,
   TidySegments(&segments);
   RETURN_IF_ERROR(CheckSegments(segments));
   absl::MutexLock lock(files_.writing());
-  ASSIGN_OR_RETURN(const StoredMemoryPtr before, files_.FindOwn(id, principal));
+  ASSIGN_OR_RETURN(const StoredMemoryPtr before, files_.FindToChange(id, principal));
   if (segments.empty()) return before;
   auto after = std::make_shared<StoredMemory>(*before);
   ++after->version;

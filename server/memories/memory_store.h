@@ -39,17 +39,21 @@ struct MemoryLimits {
 
 class MemoryStore {
  public:
-  // Reads the directory, which is created if it does not exist.  An error names the file and the
-  // line.  `on_step` is called before each step of a write; a test ends there.
+  // Reads the directory, which is created if it does not exist.  A file that cannot be read is only
+  // a fault, which names it and the line.  `on_step` is called before each step of a write; a test
+  // ends there.
   static absl::StatusOr<std::unique_ptr<MemoryStore>> Open(const std::string& directory,
                                                            const MemoryLimits& limits = {},
                                                            std::function<void()> on_step = nullptr);
 
   // Reads the files that have changed.  After an error the others have been read, and those that
-  // cannot be read are what they were.
+  // cannot be read are what they were; all are, if the directory cannot be read.
   absl::Status Look() { return files_.Look(); }
+  // What the last Look returned.
+  absl::Status fault() const { return files_.fault(); }
 
-  // NOT_FOUND if the principal sees none of that id.
+  // NOT_FOUND if the principal sees none of that id; FAILED_PRECONDITION or UNAVAILABLE if its file
+  // could never be read.
   absl::StatusOr<StoredMemoryPtr> Find(const std::string& id, const std::string& principal) const {
     return files_.Find(id, principal);
   }
@@ -62,7 +66,8 @@ class MemoryStore {
   // RESOURCE_EXHAUSTED over the limits, UNAVAILABLE if it cannot be written.
   absl::StatusOr<StoredMemoryPtr> Create(MemoryText memory);
   // Adds segments, or puts them in the place of those with the same source and context.  Also
-  // NOT_FOUND, and FAILED_PRECONDITION if it is not the principal's to change.
+  // the errors of Find, and FAILED_PRECONDITION if it is not the principal's to change or its file
+  // cannot be read any more.
   absl::StatusOr<StoredMemoryPtr> Learn(const std::string& id, const std::string& principal,
                                         std::vector<MemorySegment> segments);
   absl::Status Delete(const std::string& id, const std::string& principal) {

@@ -1,20 +1,27 @@
 // A translation memory as text: lines of a source, its target and, where they are known, the
 // sentences before and after the source, separated by tabs; and comments.
 //
+//   # bytes: 178 bd726080335326ba
 //   # name: Manuals
 //   # owner: alice
 //   # version: 3
+//   # created: 2026-01-31T12:00:00+00:00
 //   # languages: en de
 //   The house is old.	Das Haus ist alt.	It was built in 1900.	Nobody lives there.
-//   # learn: 2 4
+//   # learn: 2 4 75 a17e95049f796913 03f4f8d48c1d0581
 //   The house is new.	Das Haus ist neu.
 //   The house is old.	Das Haus ist betagt.
 //
-// What the memory learns is added at the end: so many segments, and the version that it has with
-// them.  If the file ends before the last of them, or in the middle of it, then the writer was
-// stopped, and none of them counts.  A later segment takes the place of one with the same source
-// and context.  A source that begins with # or a backslash is written with a backslash in front of
-// it. Every comment may be left out: a plain table is a memory for everybody and any languages.
+// A later segment takes the place of one with the same source and context.  A source that begins
+// with # or a backslash is written with a backslash in front of it.  Every comment may be left out:
+// a plain table is a memory for everybody and any languages.
+//
+// What the memory learns is added at the end: so many segments, the version that it has with them,
+// how many bytes they are, a digest of these, and one of the line so far.  If the text ends before
+// the last of these bytes, then the writer was stopped, and none of them counts; a file system may
+// also have left zeros in their place.  Whatever else does not fit its digest is damaged, and so is
+// what does not begin with `learn` after such a lesson, or after the bytes that the first line
+// counts.  Older lessons end with the version; they count if all their segments are there.
 
 #ifndef DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_
 #define DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_
@@ -46,7 +53,7 @@ struct MemoryText {
 
 inline constexpr size_t kMaxSegments = 500'000;  // of a memory
 
-// INVALID_ARGUMENT names the line.
+// INVALID_ARGUMENT names the line and its first byte.
 absl::StatusOr<MemoryText> ParseMemory(std::string_view text);
 
 // REQUIRES: CheckMemory is OK.

@@ -2,8 +2,10 @@
 
 import functools
 import json
+import os
 import unittest
 
+import grpc
 from harness import pb
 from kept_things import KeptThingsTest
 
@@ -42,6 +44,36 @@ class TranslationMemoryTest(KeptThingsTest):
         self.assertRegex(made, r" 2500 +4 ")
         with open(path, encoding="utf-8") as file:
             self.assertEqual(self.dragoman(server, "tm", "export", made.splitlines()[1].split()[0]), file.read())
+
+    def test_a_damaged_file_is_told_and_left_alone(self):
+        server = self.serve()
+        name = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        for i in range(5):
+            lesson = [pb.MemorySegment(source=f"Secret {i} {j}.", target="Geheim.") for j in range(100)]
+            server.memories.LearnSegments(pb.LearnSegmentsRequest(id=name, segments=lesson), timeout=60)
+        self.assertEqual(server.stop(), 0)
+        path = os.path.join(self.directory, name + ".tsv")
+        with open(path, "r+b") as file:
+            damaged = bytearray(file.read())
+            damaged[len(damaged) // 3] ^= 1
+            file.seek(0)
+            file.write(damaged)
+        server = self.serve()
+        learn = pb.LearnSegmentsRequest(id=name, segments=[pb.MemorySegment(source="New.", target="Neu.")])
+        for call in (lambda: server.memories.LearnSegments(learn, timeout=60),
+                     lambda: server.translate("Secret 1 1.", memory_ids=[name])):
+            with self.assertRaises(grpc.RpcError) as raised:
+                call()
+            self.assertEqual(raised.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+            self.assertRegex(raised.exception.details(), rf"{name}\.tsv: line \d+, byte \d+: .* damaged: want ")
+        code, _, ready = server.http("/readyz")
+        self.assertEqual(code, 200)
+        self.assertIn(f"{name}.tsv: line ", ready)
+        log = server.await_log("translation memories not all loaded")
+        self.assertIn(f"{name}.tsv: line ", log)
+        self.assertNotIn("Secret", log + ready)
+        with open(path, "rb") as file:
+            self.assertEqual(file.read(), bytes(damaged))
 
     def test_a_server_that_is_killed_keeps_what_it_answered(self):
         """Each lesson has a hundred segments: whatever was answered is there, and none is there in part."""

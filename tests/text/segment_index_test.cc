@@ -1,6 +1,7 @@
 #include "engine/text/segment_index.h"
 
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -59,6 +60,40 @@ TEST(SegmentIndex, OfEqualSourcesThatInContextCountsThenTheLast) {
   EXPECT_EQ(index.FindSame({"Yes.", "", "Tea?", ""}), 0u);
   EXPECT_EQ(index.FindSame({"Yes.", "", "", ""}), 3u);
   EXPECT_EQ(index.FindSame({"Yes.", "", "x", ""}), std::nullopt);
+}
+
+TEST(SegmentIndex, OfFewSourcesAndContextsFindsWhatALookAtEverySegmentFinds) {
+  std::mt19937 random(6);
+  const auto any = [&](const std::string& letters) {
+    return std::string(1, letters[random() % letters.size()]);
+  };
+  std::vector<MemorySegment> segments;
+  for (int i = 0; i < 200; ++i) {
+    segments.push_back({any("abc"), "x", random() % 3 == 0 ? "" : any("pq"), any("nm")});
+  }
+  const SegmentIndex index(segments);
+  for (int i = 0; i < 300; ++i) {
+    std::vector<uint32_t> hidden;
+    for (uint32_t s = 0; s < segments.size(); ++s) {
+      if (random() % 3 > 0) hidden.push_back(s);
+    }
+    const SegmentQuery query(any("abcd"), random() % 3 == 0 ? "" : any("pqr"), any("nm"));
+    std::optional<size_t> with_source, in_context, same;
+    for (size_t s = 0; s < segments.size(); ++s) {
+      if (segments[s].source != query.source) continue;
+      const bool here = segments[s].previous == query.previous && segments[s].next == query.next;
+      if (here) same = s;
+      if (std::binary_search(hidden.begin(), hidden.end(), s)) continue;
+      with_source = s;
+      if (here) in_context = s;
+    }
+    EXPECT_EQ(index.FindSame({query.source, "", query.previous, query.next}), same);
+    const auto match = index.Find(query, 100, hidden);
+    ASSERT_EQ(match.has_value(), with_source.has_value());
+    if (!match.has_value()) continue;
+    EXPECT_EQ(match->segment, in_context.has_value() ? *in_context : *with_source);
+    EXPECT_EQ(match->in_context, in_context.has_value());
+  }
 }
 
 // What the percentage is by its definition.

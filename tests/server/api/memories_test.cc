@@ -223,6 +223,29 @@ TEST_F(MemoriesTest, WithoutADirectoryThereAreNone) {
             grpc::StatusCode::FAILED_PRECONDITION);
 }
 
+TEST_F(MemoriesTest, OneThatCannotBeReadIsToldAndTheOthersServe) {
+  PutFile("broken.tsv", std::string(kText) + "\tSTORED\nNo target.\n");
+  PutFile("whole.tsv", std::string(kText) + "\tSTORED\n");
+  Start();
+  EXPECT_EQ(TextOf(Request({"whole"})), "STORED");
+  const std::string why = "the translation memory \"broken\" cannot be read: broken.tsv: line 2";
+  v1::TranslateResponse response;
+  v1::LearnSegmentsRequest learn;
+  learn.set_id("broken");
+  *learn.add_segments() = SegmentOf("a", "b");
+  v1::TranslationMemory memory;
+  for (const grpc::Status& status :
+       {Translate(Request({"broken"}), &response), Call(&Stub::LearnSegments, learn, &memory)}) {
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_THAT(status.error_message(), HasSubstr(why));
+  }
+  const HttpReply ready = HttpGet(server_->server().http_address(), "/readyz");
+  EXPECT_EQ(ready.code, 200);
+  EXPECT_THAT(ready.body, HasSubstr("ready\ntranslation memories: "));
+  EXPECT_THAT(ready.body, HasSubstr(why));
+  EXPECT_THAT(ready.body, Not(HasSubstr("No target")));
+}
+
 TEST_F(MemoriesTest, AreUsedByDefault) {
   PutFile("all.tsv", std::string(kText) + "\tSTORED\n");
   options_.default_memories = {{"", "en-de", {"all", "gone"}}};

@@ -145,6 +145,27 @@ TEST_F(FileWatcherTest, SeesAChangeOfPermissions) {
   EXPECT_EQ(reads_, 2);
 }
 
+TEST_F(FileWatcherTest, WatchesUnreadableFilesThatMayBe) {
+  Write(a_, "2");
+  FileWatcher watcher;
+  ASSERT_TRUE(watcher
+                  .Add({.what = "pair",
+                        .paths = {a_, b_},
+                        .read = [this] { return Read(); },
+                        .may_fail = true})
+                  .ok());
+  watcher.Look();
+  EXPECT_EQ(reads_, 0);
+  Write(b_, "2");
+  watcher.Look();
+  EXPECT_EQ(reads_, 1);
+  const std::string log = log_.str();
+  EXPECT_THAT(log, testing::HasSubstr("pair not all loaded"));
+  EXPECT_THAT(log, testing::HasSubstr("they do not fit"));
+  EXPECT_THAT(log, testing::Not(testing::HasSubstr("not reloaded")));
+  EXPECT_THAT(log, testing::HasSubstr("pair reloaded"));
+}
+
 TEST_F(FileWatcherTest, DoesNotWatchUnreadableFiles) {
   Write(a_, "2");
   FileWatcher watcher;

@@ -122,7 +122,18 @@ TEST_F(GlossaryStoreTest, FilesOfOthersAreWatched) {
   EXPECT_THAT(std::string(store->Look().message()), HasSubstr("animals.tsv: line 2"));
   EXPECT_EQ(TargetOf(**store->Find("animals", "alice")), "Kater");
   EXPECT_EQ(TargetOf(**store->Find("houses", "alice")), "Haus");
-  EXPECT_FALSE(GlossaryStore::Open(directory_).ok());
+  // It is not overwritten either.
+  const auto edit = [](GlossaryText* text) { return SetTarget(text, "Hof"); };
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Update("animals", "", edit).status()));
+  const auto again = Open();
+  EXPECT_THAT(std::string(again->fault().message()), HasSubstr("animals.tsv: line 2"));
+  const absl::Status broken = again->Find("animals", "alice").status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(broken));
+  EXPECT_EQ(broken.message(),
+            "the glossary \"animals\" cannot be read: animals.tsv: line 2: entry.source: is empty, "
+            "want a phrase");
+  EXPECT_EQ(again->Delete("animals", ""), broken);
+  EXPECT_EQ(TargetOf(**again->Find("houses", "alice")), "Haus");
   std::filesystem::remove(directory_ + "/animals.tsv");
   EXPECT_TRUE(store->Look().ok());
   EXPECT_TRUE(absl::IsNotFound(store->Find("animals", "alice").status()));

@@ -34,7 +34,8 @@ class HttpPagesTest : public testing::Test {
     AddPages({.metrics = [] { return "up 1\n"; },
               .history = [] { return "{}"; },
               .alive = [this] { return Status(alive_, "a worker hangs"); },
-              .ready = [this] { return Status(ready_, "it loads"); }},
+              .ready = [this] { return Status(ready_, "it loads"); },
+              .faults = [this] { return std::string(whole_ ? "" : "a file is lost"); }},
              &router);
     auto port = HttpPort::Open("127.0.0.1:0");
     EXPECT_TRUE(port.ok()) << port.status();
@@ -52,6 +53,7 @@ class HttpPagesTest : public testing::Test {
 
   std::atomic<bool> alive_ = true;
   std::atomic<bool> ready_ = false;
+  std::atomic<bool> whole_ = true;
   std::unique_ptr<HttpPort> port_;
 };
 
@@ -93,6 +95,11 @@ TEST_F(HttpPagesTest, IsAliveBeforeItIsReady) {
   ready_ = false;
   EXPECT_EQ(Get("/readyz").code, 503);
   EXPECT_EQ(Get("/readyz").body, "not ready: it loads\n");
+  whole_ = false;
+  EXPECT_EQ(Get("/readyz").body, "not ready: it loads\n");
+  ready_ = true;
+  EXPECT_EQ(Get("/readyz").code, 200);
+  EXPECT_EQ(Get("/readyz").body, "ready\na file is lost\n");
   alive_ = false;
   EXPECT_EQ(Get("/healthz").code, 503);
   EXPECT_EQ(Get("/healthz").body, "not alive: a worker hangs\n");

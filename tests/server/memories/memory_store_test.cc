@@ -1,5 +1,6 @@
 #include "server/memories/memory_store.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 TEST(MemoryText, IsReadAsItWasWritten) {
   const MemoryText memory = {.name = "Manuals",
@@ -45,7 +47,9 @@ TEST(MemoryText, IsReadAsItWasWritten) {
   EXPECT_EQ(read->segments,
             (std::vector<MemorySegment>{{"One.", "Eins."}, {"Two.", "Zwei.", "One."}}));
   for (const auto& [wrong, message] : {std::pair("One.\tEins.\nTwo.\n", "line 2"),
-                                       {"\tEins.\n", "line 1: segment.source"},
+                                       {"\tEins.\n", "line 1, byte 0: segment.source"},
+                                       {"# name: x\n", "has no segments"},
+                                       {"", "has no segments"},
                                        {"One.\t\x01\n", "control character"},
                                        {"# version: x\n", "version"},
                                        {"# learn: many 2\n", "learn"},
@@ -73,6 +77,93 @@ TEST(MemoryText, ALessonCountsAsAWholeOrNotAtAll) {
   EXPECT_THAT(ParseMemory(zeros)->segments, SizeIs(1));
 }
 
+// A memory that has learned twice, as it was written, and where its parts end.
+struct WrittenMemory {
+  std::string text;
+  std::vector<MemorySegment> segments;
+  std::vector<std::pair<size_t, size_t>> ends;  // in bytes and in segments
+
+  WrittenMemory() {
+    const std::vector<MemorySegment> parts[] = {
+        {{"# One.", "Eins.", "Zero.", ""}, {"Two.", "Zwei."}},
+        {{"Three.", "Drei.", "Two.", "Four."}, {"4", "Vier."}},
+        {{"Five.", "F\u00fcnf."}}};
+    for (const std::vector<MemorySegment>& part : parts) {
+      const int64_t version = static_cast<int64_t>(ends.size()) + 1;
+      text += version == 1 ? WriteMemory({.name = "M", .languages = {"en", "de"}, .segments = part})
+                           : WriteLearned(part, version);
+      segments.insert(segments.end(), part.begin(), part.end());
+      ends.emplace_back(text.size(), segments.size());
+    }
+  }
+};
+
+TEST(MemoryText, AnyDamagedByteIsFound) {
+  const WrittenMemory written;
+  int found = 0;
+  for (size_t i = 0; i < written.text.size(); ++i) {
+    const char was = written.text[i];
+    std::string others = std::string("\n\r\t #:0a", 8) + '\0';
+    for (const int bits : {1, 4, 0x20, 0x80, 0xff}) others += static_cast<char>(was ^ bits);
+    for (const char c : others) {
+      if (c == was) continue;
+      std::string damaged = written.text;
+      damaged[i] = c;
+      const auto read = ParseMemory(damaged);
+      if (read.ok()) {
+        EXPECT_EQ(read->segments, written.segments) << "byte " << i << ": " << int{c};
+        EXPECT_EQ(read->bytes, damaged.size()) << "byte " << i << ": " << int{c};
+        EXPECT_LT(i, 10u);  // the first line was "# bytes: "
+        continue;
+      }
+      ++found;
+      EXPECT_THAT(std::string(read.status().message()), HasSubstr(", byte "));
+    }
+  }
+  EXPECT_GT(found, 3000);
+}
+
+TEST(MemoryText, OnlyALastLessonMayLackItsEnd) {
+  const WrittenMemory written;
+  for (size_t end = 0; end <= written.text.size(); ++end) {
+    for (const size_t zeros : {0, 2, 100}) {
+      const auto read = ParseMemory(written.text.substr(0, end) + std::string(zeros, '\0'));
+      size_t whole = 0;  // parts
+      while (whole < written.ends.size() && written.ends[whole].first <= end) ++whole;
+      ASSERT_EQ(read.ok(), whole > 0) << end << ": " << read.status();
+      if (whole == 0) continue;
+      const auto& [bytes, segments] = written.ends[whole - 1];
+      EXPECT_EQ(read->version, static_cast<int64_t>(whole)) << end;
+      EXPECT_EQ(read->bytes, bytes) << end;
+      EXPECT_EQ(read->segments, std::vector<MemorySegment>(written.segments.begin(),
+                                                           written.segments.begin() + segments))
+          << end;
+    }
+  }
+  EXPECT_FALSE(ParseMemory(written.text + "Six.\tSechs.\n").ok());
+  EXPECT_FALSE(ParseMemory(written.text + "# name: Other\n").ok());
+  EXPECT_FALSE(ParseMemory(written.text + "# learn: 1 4\nSix.\tSechs.\n").ok());
+}
+
+TEST(MemoryText, ALessonWithoutDigestsIsReadButNotPastWhatIsWrongInIt) {
+  const std::string before =
+      "# name: M\n# version: 1\n# languages: en de\nOne.\tEins.\n# learn: 2 2\nTwo.\tZwei.\n";
+  const std::string text = before + "Three.\tDrei.\n# learn: 1 3\nFour.\tVier.\n";
+  const auto read = ParseMemory(text);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->segments, SizeIs(4));
+  EXPECT_EQ(read->version, 3);
+  EXPECT_THAT(ParseMemory(text.substr(0, text.size() - 1))->segments, SizeIs(3));
+  EXPECT_THAT(ParseMemory(before)->segments, SizeIs(1));
+  EXPECT_THAT(ParseMemory(text + WriteLearned({{"Five.", "Neu."}}, 4))->segments, SizeIs(5));
+  for (const std::string wrong : {"Three. Drei.\n", "Three.\t\x01\n", "# learn: 1 3\n"}) {
+    for (const std::string after : {"", "# learn: 1 3\nFour.\tVier.\n"}) {
+      EXPECT_THAT(std::string(ParseMemory(before + wrong + after).status().message()),
+                  HasSubstr("line 7, byte "));
+    }
+  }
+}
+
 class MemoryStoreTest : public testing::Test {
  protected:
   std::unique_ptr<MemoryStore> Open(MemoryLimits limits = {}) {
@@ -83,6 +174,10 @@ class MemoryStoreTest : public testing::Test {
   void PutFile(const std::string& name, const std::string& text) {
     std::ofstream(directory_ + "/new") << text;
     std::filesystem::rename(directory_ + "/new", directory_ + "/" + name);
+  }
+  std::string FileText(const std::string& name) const {
+    std::ifstream in(directory_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
   static MemoryText Text(const std::string& owner) {
     return {.name = "Manuals",
@@ -137,9 +232,7 @@ TEST_F(MemoryStoreTest, AFileOfWhichMostIsOutOfDateIsWrittenAnew) {
   for (int i = 0; i < 1100; ++i) {
     ASSERT_TRUE(store->Learn(id, "alice", {{"One.", absl::StrCat(i)}}).ok());
   }
-  std::ifstream in(directory_ + "/" + id + ".tsv");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  EXPECT_LT(text.size(), 20'000u);
+  EXPECT_LT(FileText(id + ".tsv").size(), 20'000u);
   const StoredMemoryPtr memory = *Open()->Find(id, "alice");
   EXPECT_EQ(memory->version, 1101);
   EXPECT_EQ(memory->memory->size(), 1u);
@@ -178,6 +271,98 @@ TEST_F(MemoryStoreTest, FilesOfOthersAreWatched) {
   PutFile("animals.tsv", "The cat.\tDie Katze.\nno tab\n");
   EXPECT_THAT(std::string(store->Look().message()), HasSubstr("animals.tsv: line 2"));
   EXPECT_EQ(TargetOf(*store->Find("animals", ""), "The cat."), "Die Katze.");
+}
+
+TEST_F(MemoryStoreTest, ADirectoryThatCannotBeReadIsNotEmpty) {
+  const auto store = Open();
+  const std::string id = (*store->Create(Text("alice")))->id;
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  absl::Status status = store->Look();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(directory_ + ": Too many open files"));
+  EXPECT_EQ(store->fault(), status);
+  EXPECT_TRUE(store->Find(id, "alice").ok());
+  std::filesystem::rename(directory_, directory_ + "-away");
+  status = store->Look();
+  std::filesystem::rename(directory_ + "-away", directory_);
+  EXPECT_THAT(std::string(status.message()), HasSubstr(directory_ + ": No such file"));
+  EXPECT_TRUE(store->Find(id, "alice").ok());
+  EXPECT_TRUE(store->Look().ok());
+  EXPECT_TRUE(store->fault().ok());
+  PutFile("file", "no directory");
+  EXPECT_FALSE(MemoryStore::Open(directory_ + "/file").ok());
+}
+
+TEST_F(MemoryStoreTest, WhatOthersMadeOfAFileIsNotOverwritten) {
+  const auto store = Open();
+  const std::string id = (*store->Create(Text("alice")))->id, file = id + ".tsv";
+  const std::string other = "# owner: alice\nOne.\tUno.\n", broken = other + "Two.\n";
+  PutFile(file, broken);
+  absl::Status status = store->Learn(id, "alice", {{"Three.", "Drei."}}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("\"" + id + "\" cannot be read: " + file));
+  EXPECT_EQ(FileText(file), broken);
+  EXPECT_EQ(TargetOf(*store->Find(id, "alice"), "One."), "Eins.");  // it stays in use
+  // Without another look.
+  PutFile(file, other);
+  const auto learned = store->Learn(id, "alice", {{"Three.", "Drei."}});
+  ASSERT_TRUE(learned.ok()) << learned.status();
+  EXPECT_EQ(TargetOf(*learned, "One."), "Uno.");
+  EXPECT_THAT(FileText(file), StartsWith(other));
+  EXPECT_EQ(TargetOf(*Open()->Find(id, "alice"), "Three."), "Drei.");
+  std::filesystem::remove(directory_ + "/" + file);
+  status = store->Learn(id, "alice", {{"Four.", "Vier."}}).status();
+  EXPECT_TRUE(absl::IsUnavailable(status)) << status;
+  EXPECT_TRUE(store->Look().ok());
+  EXPECT_TRUE(absl::IsNotFound(store->Find(id, "alice").status()));
+}
+
+TEST_F(MemoryStoreTest, ADamagedFileIsWholeOrRefusedAndNeverCut) {
+  const WrittenMemory written;
+  for (size_t i = 0; i < written.text.size(); ++i) {
+    std::string damaged = written.text;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    PutFile("m.tsv", damaged);
+    const auto store = Open();
+    const auto memory = store->Find("m", "");
+    EXPECT_EQ(memory.ok(), store->fault().ok());
+    if (memory.ok()) {
+      EXPECT_EQ((*memory)->memory->Segments(0, 100), written.segments) << i;
+      continue;
+    }
+    const absl::Status learned = store->Learn("m", "", {{"Six.", "Sechs."}}).status();
+    EXPECT_TRUE(absl::IsFailedPrecondition(learned)) << learned;
+    EXPECT_THAT(std::string(learned.message()),
+                testing::AllOf(HasSubstr("\"m\" cannot be read: m.tsv: line "),
+                               HasSubstr(", byte "), HasSubstr("want ")));
+    EXPECT_EQ(FileText("m.tsv"), damaged) << i;
+  }
+}
+
+TEST_F(MemoryStoreTest, AFileThatCannotBeReadIsAFaultUntilItCan) {
+  PutFile("broken.tsv", "One.\tEins.\nTwo.\n");
+  PutFile("whole.tsv", "One.\tEins.\n");
+  std::filesystem::create_symlink("nowhere", directory_ + "/link.tsv");
+  const auto store = Open();
+  EXPECT_EQ(TargetOf(*store->Find("whole", ""), "One."), "Eins.");
+  const absl::Status fault = store->fault();
+  EXPECT_THAT(
+      std::string(fault.message()),
+      testing::AllOf(StartsWith(directory_ + ": "), HasSubstr("broken.tsv: line 2"),
+                     HasSubstr("; the translation memory \"link\" cannot be read: link.tsv: "
+                               "No such file")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(store->Find("broken", "bob").status()));
+  EXPECT_TRUE(absl::IsUnavailable(store->Find("link", "bob").status()));
+  EXPECT_EQ(store->Look(), fault);
+  PutFile("nowhere", "One.\tUno.\n");
+  std::filesystem::remove(directory_ + "/broken.tsv");
+  EXPECT_TRUE(store->Look().ok());
+  EXPECT_TRUE(store->fault().ok());
+  EXPECT_TRUE(absl::IsNotFound(store->Find("broken", "").status()));
+  EXPECT_EQ(TargetOf(*store->Find("link", ""), "One."), "Uno.");
 }
 
 TEST_F(MemoryStoreTest, AFileWhoseLastLineHasNoEndLearns) {

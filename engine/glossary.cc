@@ -40,6 +40,10 @@ absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
   if (phrase.find_first_not_of(" \t\r\n") == std::string::npos) {
     return InvalidField(field, "is empty, want a phrase");
   }
+  if (phrase.size() > kMaxTermBytes) {
+    return InvalidField(field,
+                        absl::StrCat("has ", phrase.size(), " bytes, the most is ", kMaxTermBytes));
+  }
   return absl::OkStatus();
 }
 
@@ -60,9 +64,13 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
                                                          const Tokenizer& tokenizer, int max_tokens,
                                                          const SearchRules& rules) {
   for (size_t i = 0; i < entries.size(); ++i) {
+    RETURN_IF_ERROR(
+        CheckPhrase(absl::StrCat("options.glossary[", i, "].source"), entries[i].source));
+  }
+  RETURN_IF_ERROR(CheckSources("options.glossary", entries));
+  for (size_t i = 0; i < entries.size(); ++i) {
     const std::string field = absl::StrCat("options.glossary[", i, "]");
     const auto& [source, targets, ignore_case, texts, inflect] = entries[i];
-    RETURN_IF_ERROR(CheckPhrase(field + ".source", source));
     for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
       RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
       const std::vector<int32_t> tokens = tokenizer.EncodeTarget(target);
@@ -85,7 +93,7 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
 Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
                 const SearchRules& rules) {
   Phrase phrase;
-  for (const std::string& form : term.forms) {
+  for (const std::string& form : *term.forms) {
     std::vector<int32_t> tokens = TokensOf(tokenizer, form, rules);
     const bool fits = !tokens.empty() && static_cast<int>(tokens.size()) <= max_tokens;
     if (fits && std::find(phrase.forms.begin(), phrase.forms.end(), tokens) == phrase.forms.end()) {

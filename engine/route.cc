@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -167,13 +168,26 @@ std::map<size_t, std::vector<size_t>> TextsWith(const TermList& list,
   std::map<size_t, std::vector<size_t>> found;
   for (size_t t = 0; t < texts.size(); ++t) {
     if (!IsValidUtf8(texts[t])) continue;  // the first step reports the error
-    for (const TermMatch& match : list.index().Find(texts[t])) {
+    list.index().Find(texts[t], [&](const TermMatch& match) {
       std::vector<size_t>& with = found[match.term];
       if (with.empty() || with.back() != t) with.push_back(t);
-    }
+    });
   }
   return found;
 }
+
+// Of entries of the second step with one source, only the first counts in a text; the others need
+// not be looked at there.
+class TakenTexts {
+ public:
+  void Take(GlossaryEntry* entry) {
+    std::set<size_t>& taken = taken_[TermKey(entry->source, entry->ignore_case)];
+    std::erase_if(*entry->texts, [&](size_t text) { return !taken.insert(text).second; });
+  }
+
+ private:
+  std::map<std::string, std::set<size_t>> taken_;
+};
 
 // Whether what memories have does not answer a request: it asks for more than one translation, or
 // where its words and tags come from, which is known of the models' own alone.
@@ -210,10 +224,12 @@ void DivideOwn(const Tokenizer& tokenizer, TranslateRequest* first, TranslateReq
     }
   }
   const auto texts = TextsWith(TermList(entries), first->texts);
+  TakenTexts taken;
   for (size_t i = 0; i < entries.size(); ++i) {
     const auto with = texts.find(i);
     auto [to, from] = CarryOver(tokenizer, entries[i],
                                 with == texts.end() ? std::vector<size_t>() : with->second);
+    taken.Take(&from);
     (*carried)[from.source] = entries[i].source;
     second->words.glossary[i] = std::move(from);
     entries[i] = std::move(to);
@@ -229,8 +245,10 @@ void DivideStored(const Tokenizer& tokenizer, const LanguagePair& languages,
   for (const std::shared_ptr<const TermList>& list : lists) {
     if (!list->IsFor(languages)) continue;
     std::vector<GlossaryEntry> to, from;
+    TakenTexts taken;
     for (const auto& [entry, texts] : TextsWith(*list, first->texts)) {
       auto both = CarryOver(tokenizer, list->entries()[entry], texts);
+      taken.Take(&both.second);
       (*carried)[both.second.source] = both.first.source;
       to.push_back(std::move(both.first));
       from.push_back(std::move(both.second));

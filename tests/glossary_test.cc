@@ -23,6 +23,10 @@ class GlossaryTest : public testing::Test {
 
   std::vector<int32_t> Target(const std::string& text) { return tokenizer_->EncodeTarget(text); }
 
+  static TermForms Forms(std::vector<std::string> forms) {
+    return std::make_shared<const std::vector<std::string>>(std::move(forms));
+  }
+
   std::string FieldOfError(const std::vector<GlossaryEntry>& entries, int max_tokens,
                            const SearchRules& rules) {
     return FieldOf(OwnTerms(entries, *tokenizer_, max_tokens, rules).status());
@@ -37,12 +41,14 @@ TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
     return FieldOfError({{"a", {"b"}}, entry}, 8, SearchRules());
   };
   EXPECT_EQ(field({"", {"b"}}), "options.glossary[1].source");
-  EXPECT_EQ(field({"a", {"  "}}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"\xff"}}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"天気"}}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"b", "天気"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"  "}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"\xff"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"天気"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"b", "天気"}}), "options.glossary[1].target");
   EXPECT_EQ(field({"天気"}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"one two three four five six seven eight nine"}}),
+  EXPECT_EQ(field({"a", {"c"}}), "options.glossary[1].source");
+  EXPECT_EQ(field({std::string(kMaxTermBytes + 1, 'x'), {"c"}}), "options.glossary[1].source");
+  EXPECT_EQ(field({"c", {"one two three four five six seven eight nine"}}),
             "options.glossary[1].target");
 }
 
@@ -64,11 +70,11 @@ TEST_F(GlossaryTest, APhraseHasTheFormsThatCanBeSaid) {
   const auto rules = AddWordRules(std::make_shared<SearchRules>(), {.suppress_sequences = {"alt"}},
                                   *tokenizer_, nullptr);
   ASSERT_TRUE(rules.ok()) << rules.status();
-  FoundTerm term = {.source = "house", .forms = {"Haus", "天気", "alt", "Heim", "Haus "}};
+  FoundTerm term = {.source = "house", .forms = Forms({"Haus", "天気", "alt", "Heim", "Haus "})};
   Phrase phrase = PhraseOf(term, *tokenizer_, 8, **rules);
   EXPECT_THAT(phrase.forms, ElementsAre(Target("Haus"), Target("Heim")));
   EXPECT_FALSE(phrase.may_be_missed());
-  term.forms = {"天気"};
+  term.forms = Forms({"天気"});
   EXPECT_THAT(PhraseOf(term, *tokenizer_, 8, **rules).forms, IsEmpty());
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/search_request.h"
 
 namespace dragoman {
 namespace {
@@ -45,6 +46,23 @@ absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
                         absl::StrCat("has ", phrase.size(), " bytes, the most is ", kMaxTermBytes));
   }
   return absl::OkStatus();
+}
+
+// More phrases that must not be said would slow down each step of everybody's translations.
+constexpr size_t kMaxForbidden = 1000;
+
+// Phrases of a request, of which those that are there again are nothing more.  INVALID_ARGUMENT if
+// one is not a phrase, or there are too many.
+absl::StatusOr<std::set<std::string>> PhrasesOf(const std::string& field,
+                                                const std::vector<std::string>& phrases) {
+  std::set<std::string> all;
+  for (size_t i = 0; i < phrases.size(); ++i) {
+    RETURN_IF_ERROR(CheckPhrase(absl::StrCat(field, "[", i, "]"), phrases[i]));
+    all.insert(phrases[i]);
+  }
+  if (all.size() <= kMaxForbidden) return all;
+  return InvalidField(
+      field, absl::StrCat("has ", all.size(), " different phrases, the most is ", kMaxForbidden));
 }
 
 }  // namespace
@@ -131,6 +149,7 @@ absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
     const std::shared_ptr<const SearchRules>& models, const WordRules& words,
     const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces) {
   auto rules = std::make_shared<SearchRules>(*models);
+  std::vector<bool> suppressed(static_cast<size_t>(tokenizer.target_vocabulary_size()), false);
   for (size_t i = 0; i < words.suppress_token_ids.size(); ++i) {
     const int32_t token = words.suppress_token_ids[i];
     if (token < 0 || token >= tokenizer.target_vocabulary_size()) {
@@ -138,18 +157,19 @@ absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
           absl::StrCat("options.suppress_token_ids[", i, "]"),
           absl::StrCat("is ", token, ", want 0 to ", tokenizer.target_vocabulary_size() - 1));
     }
-    rules->bad_words_ids.push_back({token});
+    if (!suppressed[static_cast<size_t>(token)]) rules->bad_words_ids.push_back({token});
+    suppressed[static_cast<size_t>(token)] = true;
   }
-  for (size_t i = 0; i < words.suppress_sequences.size(); ++i) {
-    const std::string& sequence = words.suppress_sequences[i];
-    RETURN_IF_ERROR(CheckPhrase(absl::StrCat("options.suppress_sequences[", i, "]"), sequence));
+  ASSIGN_OR_RETURN(const std::set<std::string> sequences,
+                   PhrasesOf("options.suppress_sequences", words.suppress_sequences));
+  for (const std::string& sequence : sequences) {
     rules->bad_words_ids.push_back(tokenizer.EncodeTarget(sequence));
     if (rules->bad_words_ids.back().empty()) rules->bad_words_ids.pop_back();
   }
-  for (size_t i = 0; i < words.never_say.size(); ++i) {
-    RETURN_IF_ERROR(CheckPhrase(absl::StrCat("options.never_say[", i, "]"), words.never_say[i]));
-    rules->banned_phrases.push_back(InPieces(words.never_say[i]));
-  }
+  ASSIGN_OR_RETURN(const std::set<std::string> phrases,
+                   PhrasesOf("options.never_say", words.never_say));
+  for (const std::string& phrase : phrases) rules->banned_phrases.push_back(InPieces(phrase));
+  KeepOnce(rules.get());
   rules->pieces = std::move(pieces);
   return rules;
 }

@@ -58,8 +58,8 @@ Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_token
 std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
                                       absl::Span<const Phrase> phrases, size_t size);
 
-// Adds a request's rules to those of the model.  INVALID_ARGUMENT naming the entry that is empty or
-// not a token.
+// Adds a request's rules to those of the model, each once.  INVALID_ARGUMENT naming the entry that
+// is empty, too long or not a token, or the field that has too many phrases.
 absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
     const std::shared_ptr<const SearchRules>& models, const WordRules& words,
     const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces);

@@ -16,6 +16,8 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class GlossaryTest : public testing::Test {
  protected:
@@ -129,12 +131,43 @@ TEST_F(GlossaryTest, AddsARequestsRulesToThoseOfTheModel) {
   words.never_say = {"Baum"};
   const auto rules = AddWordRules(models, words, *tokenizer_, nullptr);
   ASSERT_TRUE(rules.ok()) << rules.status();
-  EXPECT_THAT((*rules)->bad_words_ids, ElementsAre(ElementsAre(7), ElementsAre(3), Target("Haus")));
+  EXPECT_THAT((*rules)->bad_words_ids,
+              UnorderedElementsAre(ElementsAre(7), ElementsAre(3), Target("Haus")));
   EXPECT_THAT((*rules)->banned_phrases, ElementsAre("▁Baum"));
   EXPECT_THAT(models->bad_words_ids, Not(Contains(ElementsAre(3))));
   words.suppress_token_ids = {-1};
   EXPECT_EQ(FieldOf(AddWordRules(models, words, *tokenizer_, nullptr).status()),
             "options.suppress_token_ids[0]");
+}
+
+TEST_F(GlossaryTest, WhatIsForbiddenAgainAddsNothingToEachStep) {
+  auto models = std::make_shared<SearchRules>();
+  models->bad_words_ids = {{7}};
+  WordRules words;
+  for (int i = 0; i < 5000; ++i) {
+    words.suppress_token_ids.push_back(i % 10);
+    words.suppress_sequences.push_back(i % 2 == 0 ? "Haus" : "mein altes Haus");
+    words.never_say.push_back("Baum");
+  }
+  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr);
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  EXPECT_THAT((*rules)->bad_words_ids, SizeIs(12));
+  EXPECT_THAT((*rules)->banned_phrases, SizeIs(1));
+}
+
+TEST_F(GlossaryTest, TooManyForbiddenPhrasesAreRefused) {
+  const auto field = [&](const WordRules& words) {
+    return FieldOf(
+        AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_, nullptr).status());
+  };
+  std::vector<std::string> phrases;
+  for (int i = 0; i < 1000; ++i) phrases.push_back(std::to_string(i));
+  EXPECT_EQ(field({.never_say = phrases}), "");
+  EXPECT_EQ(field({.suppress_sequences = phrases}), "");
+  phrases.push_back("a");
+  EXPECT_EQ(field({.never_say = phrases}), "options.never_say");
+  EXPECT_EQ(field({.suppress_sequences = phrases}), "options.suppress_sequences");
+  EXPECT_EQ(field({.never_say = {std::string(kMaxTermBytes + 1, 'x')}}), "options.never_say[0]");
 }
 
 }  // namespace

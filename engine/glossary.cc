@@ -89,6 +89,10 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string field = absl::StrCat("options.glossary[", i, "]");
     const auto& [source, targets, ignore_case, texts, inflect] = entries[i];
+    if (targets.size() > kMaxTermTargets) {
+      return InvalidField(field + ".targets",
+                          absl::StrCat("are ", targets.size(), ", the most is ", kMaxTermTargets));
+    }
     for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
       RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
       const std::vector<int32_t> tokens = tokenizer.EncodeTarget(target);
@@ -111,12 +115,11 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
 Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
                 const SearchRules& rules) {
   Phrase phrase;
+  std::set<std::vector<int32_t>> known;
   for (const std::string& form : *term.forms) {
     std::vector<int32_t> tokens = TokensOf(tokenizer, form, rules);
     const bool fits = !tokens.empty() && static_cast<int>(tokens.size()) <= max_tokens;
-    if (fits && std::find(phrase.forms.begin(), phrase.forms.end(), tokens) == phrase.forms.end()) {
-      phrase.forms.push_back(std::move(tokens));
-    }
+    if (fits && known.insert(tokens).second) phrase.forms.push_back(std::move(tokens));
   }
   return phrase;
 }

@@ -42,8 +42,8 @@ struct WordRules {
 };
 
 // The glossary of a request.  INVALID_ARGUMENT naming the entry that is empty or too long, or that
-// repeats the source of another (CheckSources), or whose target the vocabulary cannot spell, has
-// more than `max_tokens` tokens, or contains what `rules` forbid.
+// has too many targets or repeats the source of another (CheckSources), or whose target the
+// vocabulary cannot spell, has more than `max_tokens` tokens, or contains what `rules` forbid.
 absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
                                                          const Tokenizer& tokenizer, int max_tokens,
                                                          const SearchRules& rules);

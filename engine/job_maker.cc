@@ -1,6 +1,7 @@
 #include "engine/job_maker.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -199,25 +200,29 @@ absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* j
 absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
   const size_t longest = static_cast<size_t>(longest_);
   size_t least = job->prefix.size() + 1, most = least;  // with the end of the sentence
+  const auto own = std::count_if(terms_.begin(), terms_.end(),
+                                 [](const FoundTerm& term) { return !term.is_stored(); });
+  if (own > Phrases::kMax) {
+    return InvalidField(TextField(text), absl::StrCat("has ", own,
+                                                      " occurrences of glossary entries in a "
+                                                      "sentence, the most is ",
+                                                      Phrases::kMax));
+  }
+  std::map<TermForms, Phrase> known;
   for (const bool stored : {false, true}) {
     for (const FoundTerm& term : terms_) {
       if (term.is_stored() != stored || !SearchesForPhrases()) continue;
-      Phrase phrase = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_);
+      if (job->phrases.size() == Phrases::kMax) break;
+      const auto [same, is_new] = known.try_emplace(term.forms);
+      if (is_new) same->second = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_);
+      Phrase phrase = same->second;
       if (phrase.forms.empty()) continue;
       if (stored) phrase.max_loss = request_.words.stored_max_loss;
       phrase.source = PlaceOf(term.span);
-      const bool fits = job->phrases.size() < Phrases::kMax && least + phrase.least() <= longest;
-      if (stored && !fits) continue;
+      if (stored && least + phrase.least() > longest) continue;
       least += phrase.least();
       most += phrase.most();
       job->phrases.push_back(std::move(phrase));
-    }
-    if (job->phrases.size() > Phrases::kMax) {
-      return InvalidField(TextField(text),
-                          absl::StrCat("has ", job->phrases.size(),
-                                       " occurrences of glossary entries in a sentence, "
-                                       "the most is ",
-                                       Phrases::kMax));
     }
     if (least > longest) {
       return InvalidField("options.glossary",

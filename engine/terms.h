@@ -24,6 +24,7 @@
 namespace dragoman {
 
 inline constexpr size_t kMaxTermBytes = 1024;
+inline constexpr size_t kMaxTermTargets = 32;  // of an entry
 
 // Where a text contains `source`, its translation contains one of `targets`.
 struct GlossaryEntry {

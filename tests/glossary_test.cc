@@ -49,6 +49,9 @@ TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
   EXPECT_EQ(field({"c", {"b", "天気"}}), "options.glossary[1].target");
   EXPECT_EQ(field({"天気"}), "options.glossary[1].target");
   EXPECT_EQ(field({"a", {"c"}}), "options.glossary[1].source");
+  EXPECT_EQ(field({"c", std::vector<std::string>(kMaxTermTargets, "b")}), "");
+  EXPECT_EQ(field({"c", std::vector<std::string>(kMaxTermTargets + 1, "b")}),
+            "options.glossary[1].targets");
   EXPECT_EQ(field({std::string(kMaxTermBytes + 1, 'x'), {"c"}}), "options.glossary[1].source");
   EXPECT_EQ(field({"c", {"one two three four five six seven eight nine"}}),
             "options.glossary[1].target");

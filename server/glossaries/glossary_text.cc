@@ -18,7 +18,6 @@ namespace dragoman {
 namespace {
 
 constexpr size_t kMaxName = 256;           // bytes
-constexpr size_t kMaxForms = 32;           // of an entry
 constexpr size_t kMaxDictionaries = 1000;  // dictionaries
 
 // What the lines that are read next belong to.
@@ -77,9 +76,9 @@ absl::Status CheckTerm(const std::string& field, const std::string& term) {
 
 absl::Status CheckEntry(const std::string& field, const GlossaryEntry& entry) {
   RETURN_IF_ERROR(CheckTerm(field + ".source", entry.source));
-  if (entry.targets.size() > kMaxForms) {
-    return InvalidField(field + ".targets",
-                        absl::StrCat("are ", entry.targets.size(), ", the most is ", kMaxForms));
+  if (entry.targets.size() > kMaxTermTargets) {
+    return InvalidField(field + ".targets", absl::StrCat("are ", entry.targets.size(),
+                                                         ", the most is ", kMaxTermTargets));
   }
   for (const std::string& target : entry.targets) {
     RETURN_IF_ERROR(CheckTerm(field + ".targets", target));

@@ -30,6 +30,13 @@ bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
   return false;
 }
 
+// The work of putting a phrase into tokens and comparing these with the rules.
+size_t WorkOf(const std::string& phrase, const SearchRules& rules) {
+  constexpr size_t kPerBanned = 64;  // the pieces of which are looked up
+  return phrase.size() * (1 + rules.banned_phrases.size() * kPerBanned) +
+         rules.bad_words_ids.size();
+}
+
 // Whether all tokens of a target phrase are in the vocabulary.
 bool CanSay(const Tokenizer& tokenizer, absl::Span<const int32_t> tokens) {
   return !tokens.empty() &&
@@ -80,8 +87,10 @@ std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phr
 
 absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
                                                          const Tokenizer& tokenizer, int max_tokens,
-                                                         const SearchRules& rules) {
+                                                         const SearchRules& rules,
+                                                         StillWanted* wanted) {
   for (size_t i = 0; i < entries.size(); ++i) {
+    RETURN_IF_ERROR(wanted->After(entries[i].source.size()));
     RETURN_IF_ERROR(
         CheckPhrase(absl::StrCat("options.glossary[", i, "].source"), entries[i].source));
   }
@@ -95,6 +104,7 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
     }
     for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
       RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
+      RETURN_IF_ERROR(wanted->After(WorkOf(target, rules)));
       const std::vector<int32_t> tokens = tokenizer.EncodeTarget(target);
       if (!CanSay(tokenizer, tokens)) {
         return InvalidField(field + ".target", "has characters that the model cannot write");
@@ -113,10 +123,11 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
 }
 
 Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
-                const SearchRules& rules) {
+                const SearchRules& rules, StillWanted* wanted) {
   Phrase phrase;
   std::set<std::vector<int32_t>> known;
   for (const std::string& form : *term.forms) {
+    if (!wanted->After(WorkOf(form, rules)).ok()) break;
     std::vector<int32_t> tokens = TokensOf(tokenizer, form, rules);
     const bool fits = !tokens.empty() && static_cast<int>(tokens.size()) <= max_tokens;
     if (fits && known.insert(tokens).second) phrase.forms.push_back(std::move(tokens));
@@ -150,7 +161,7 @@ std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
 
 absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
     const std::shared_ptr<const SearchRules>& models, const WordRules& words,
-    const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces) {
+    const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces, StillWanted* wanted) {
   auto rules = std::make_shared<SearchRules>(*models);
   std::vector<bool> suppressed(static_cast<size_t>(tokenizer.target_vocabulary_size()), false);
   for (size_t i = 0; i < words.suppress_token_ids.size(); ++i) {
@@ -166,6 +177,7 @@ absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
   ASSIGN_OR_RETURN(const std::set<std::string> sequences,
                    PhrasesOf("options.suppress_sequences", words.suppress_sequences));
   for (const std::string& sequence : sequences) {
+    RETURN_IF_ERROR(wanted->After(sequence.size()));
     rules->bad_words_ids.push_back(tokenizer.EncodeTarget(sequence));
     if (rules->bad_words_ids.back().empty()) rules->bad_words_ids.pop_back();
   }

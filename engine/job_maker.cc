@@ -33,7 +33,7 @@ absl::Status JobMaker::Prepare(const Frame& frame, const LanguagePair& languages
   if (words.restricts()) {
     const Tokenizer& tokenizer = model().tokenizer();
     auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Index(tokenizer);
-    ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
+    ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces), wanted_));
   }
   return PrepareGlossary(languages);
 }
@@ -50,7 +50,7 @@ absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
           "options.glossary",
           "wants a beam search without sampling, return_alternatives or beam_groups");
     }
-    ASSIGN_OR_RETURN(auto own, OwnTerms(entries, tokenizer, longest_ - 1, *rules_));
+    ASSIGN_OR_RETURN(auto own, OwnTerms(entries, tokenizer, longest_ - 1, *rules_, wanted_));
     lists_.push_back(std::move(own));
   }
   if (const float loss = request_.words.stored_max_loss; !(loss >= 0 && loss <= kMaxLoss)) {
@@ -176,7 +176,8 @@ absl::Status JobMaker::AddPrefix(size_t text, Job* job) const {
 // The phrases of glossaries, those that were read, and room for them unless the request has set the
 // length.
 absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* job) {
-  terms_ = FindTerms(lists_, sentence, text, language_);
+  terms_ = FindTerms(lists_, sentence, text, language_, wanted_);
+  RETURN_IF_ERROR(wanted_->status());
   if (terms_.empty() && stand_ins_.empty()) return absl::OkStatus();
   if (!terms_.empty() && SearchesForPhrases()) {
     KeepPhrasesWhole();
@@ -214,7 +215,9 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
       if (term.is_stored() != stored || !SearchesForPhrases()) continue;
       if (job->phrases.size() == Phrases::kMax) break;
       const auto [same, is_new] = known.try_emplace(term.forms);
-      if (is_new) same->second = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_);
+      if (is_new)
+        same->second = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_, wanted_);
+      RETURN_IF_ERROR(wanted_->status());
       Phrase phrase = same->second;
       if (phrase.forms.empty()) continue;
       if (stored) phrase.max_loss = request_.words.stored_max_loss;

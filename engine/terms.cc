@@ -40,6 +40,14 @@ class FormList {
   std::vector<std::string> forms_;
 };
 
+// The work of making the forms of an entry.
+size_t WorkOf(const GlossaryEntry& entry) {
+  constexpr size_t kPerEnding = 32;  // there are about so many
+  size_t bytes = entry.source.size();
+  for (const std::string& target : entry.targets) bytes += target.size();
+  return entry.inflect ? kPerEnding * bytes : bytes;
+}
+
 // What may stand for an entry that the text writes like this; `in_capitals`: and shouts.
 std::vector<std::string> FormsOf(const GlossaryEntry& entry, std::string_view written,
                                  bool in_capitals, std::string_view language) {
@@ -108,16 +116,21 @@ bool TermList::IsFor(const LanguagePair& languages) const {
 }
 
 std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList>> lists,
-                                 std::string_view text, size_t number, std::string_view target) {
+                                 std::string_view text, size_t number, std::string_view target,
+                                 StillWanted* wanted) {
+  StillWanted always;
+  if (wanted == nullptr) wanted = &always;
+  std::vector<FoundTerm> found;
+  if (!wanted->After(text.size() * lists.size()).ok()) return found;
   std::vector<const TermIndex*> indexes;
   for (const std::shared_ptr<const TermList>& list : lists) indexes.push_back(&list->index());
   const auto is_for = [&](size_t list, size_t entry) {
     const auto& texts = lists[list]->entries()[entry].texts;
     return !texts.has_value() || std::find(texts->begin(), texts->end(), number) != texts->end();
   };
-  const auto first_entry = [&](size_t list, const TermOccurrence& found) {
+  const auto first_entry = [&](size_t list, const TermOccurrence& there) {
     std::optional<size_t> first;
-    for (const absl::Span<const uint32_t> equal : found.terms) {
+    for (const absl::Span<const uint32_t> equal : there.terms) {
       for (const uint32_t entry : equal) {
         if (!is_for(list, entry)) continue;
         first = std::min<size_t>(first.value_or(entry), entry);
@@ -126,11 +139,12 @@ std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList
     }
     return first;
   };
-  std::vector<FoundTerm> found;
   FormsInText forms(lists, target);
-  const auto take = [&](size_t list, size_t entry, TextSpan span) {
-    found.push_back({lists[list]->glossary(), lists[list]->entries()[entry].source, span,
-                     forms.Of(list, entry, text.substr(span.begin, span.size()))});
+  const auto take = [&](size_t list, size_t number_of_entry, TextSpan span) {
+    const GlossaryEntry& entry = lists[list]->entries()[number_of_entry];
+    if (!wanted->After(WorkOf(entry)).ok()) return;
+    found.push_back({lists[list]->glossary(), entry.source, span,
+                     forms.Of(list, number_of_entry, text.substr(span.begin, span.size()))});
   };
   TakeLongest(indexes, text, TermOrder::kByTerm, first_entry, take);
   return found;

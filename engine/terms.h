@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "engine/still_wanted.h"
 #include "engine/text/languages.h"
 #include "engine/text/term_index.h"
 #include "engine/text/text_span.h"
@@ -83,10 +84,11 @@ struct FoundTerm {
 
 // The terms of a request's text number `number`, or of a sentence of it: the longest first, then
 // those of earlier lists and entries, then those before the others.  Lists for any target language
-// are for `target`.  REQUIRES: text is valid UTF-8.
+// are for `target`.  Some are missing if they are no longer `wanted`.  REQUIRES: text is valid
+// UTF-8.
 std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList>> lists,
                                  std::string_view text, size_t number = 0,
-                                 std::string_view target = "");
+                                 std::string_view target = "", StillWanted* wanted = nullptr);
 
 // Those terms that a translation does not have, each in one of its forms, as whole words and as
 // often as they are listed.  REQUIRES: translation is valid UTF-8.

@@ -31,11 +31,12 @@ class GlossaryTest : public testing::Test {
 
   std::string FieldOfError(const std::vector<GlossaryEntry>& entries, int max_tokens,
                            const SearchRules& rules) {
-    return FieldOf(OwnTerms(entries, *tokenizer_, max_tokens, rules).status());
+    return FieldOf(OwnTerms(entries, *tokenizer_, max_tokens, rules, &always_).status());
   }
 
   const Tokenizer* const tokenizer_;
   PieceIndex index_;
+  StillWanted always_;
 };
 
 TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
@@ -60,7 +61,7 @@ TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
 TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
   const auto rules = [&](const WordRules& words) {
     return *AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_,
-                         std::make_shared<PieceIndex>(*tokenizer_));
+                         std::make_shared<PieceIndex>(*tokenizer_), &always_);
   };
   const auto field = [&](const WordRules& words) {
     return FieldOfError({{"a", {"b"}}, {"house", {"mein altes Haus"}}}, 100, *rules(words));
@@ -73,14 +74,14 @@ TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
 
 TEST_F(GlossaryTest, APhraseHasTheFormsThatCanBeSaid) {
   const auto rules = AddWordRules(std::make_shared<SearchRules>(), {.suppress_sequences = {"alt"}},
-                                  *tokenizer_, nullptr);
+                                  *tokenizer_, nullptr, &always_);
   ASSERT_TRUE(rules.ok()) << rules.status();
   FoundTerm term = {.source = "house", .forms = Forms({"Haus", "天気", "alt", "Heim", "Haus "})};
-  Phrase phrase = PhraseOf(term, *tokenizer_, 8, **rules);
+  Phrase phrase = PhraseOf(term, *tokenizer_, 8, **rules, &always_);
   EXPECT_THAT(phrase.forms, ElementsAre(Target("Haus"), Target("Heim")));
   EXPECT_FALSE(phrase.may_be_missed());
   term.forms = Forms({"天気"});
-  EXPECT_THAT(PhraseOf(term, *tokenizer_, 8, **rules).forms, IsEmpty());
+  EXPECT_THAT(PhraseOf(term, *tokenizer_, 8, **rules, &always_).forms, IsEmpty());
 }
 
 TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {
@@ -132,14 +133,14 @@ TEST_F(GlossaryTest, AddsARequestsRulesToThoseOfTheModel) {
   words.suppress_token_ids = {3};
   words.suppress_sequences = {"Haus"};
   words.never_say = {"Baum"};
-  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr);
+  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr, &always_);
   ASSERT_TRUE(rules.ok()) << rules.status();
   EXPECT_THAT((*rules)->bad_words_ids,
               UnorderedElementsAre(ElementsAre(7), ElementsAre(3), Target("Haus")));
   EXPECT_THAT((*rules)->banned_phrases, ElementsAre("▁Baum"));
   EXPECT_THAT(models->bad_words_ids, Not(Contains(ElementsAre(3))));
   words.suppress_token_ids = {-1};
-  EXPECT_EQ(FieldOf(AddWordRules(models, words, *tokenizer_, nullptr).status()),
+  EXPECT_EQ(FieldOf(AddWordRules(models, words, *tokenizer_, nullptr, &always_).status()),
             "options.suppress_token_ids[0]");
 }
 
@@ -152,7 +153,7 @@ TEST_F(GlossaryTest, WhatIsForbiddenAgainAddsNothingToEachStep) {
     words.suppress_sequences.push_back(i % 2 == 0 ? "Haus" : "mein altes Haus");
     words.never_say.push_back("Baum");
   }
-  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr);
+  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr, &always_);
   ASSERT_TRUE(rules.ok()) << rules.status();
   EXPECT_THAT((*rules)->bad_words_ids, SizeIs(12));
   EXPECT_THAT((*rules)->banned_phrases, SizeIs(1));
@@ -161,7 +162,8 @@ TEST_F(GlossaryTest, WhatIsForbiddenAgainAddsNothingToEachStep) {
 TEST_F(GlossaryTest, TooManyForbiddenPhrasesAreRefused) {
   const auto field = [&](const WordRules& words) {
     return FieldOf(
-        AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_, nullptr).status());
+        AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_, nullptr, &always_)
+            .status());
   };
   std::vector<std::string> phrases;
   for (int i = 0; i < 1000; ++i) phrases.push_back(std::to_string(i));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/search_request.h"
 
 namespace dragoman {
 namespace {
@@ -29,6 +30,13 @@ bool Breaks(const SearchRules& rules, absl::Span<const int32_t> tokens) {
   return false;
 }
 
+// The work of putting a phrase into tokens and comparing these with the rules.
+size_t WorkOf(const std::string& phrase, const SearchRules& rules) {
+  constexpr size_t kPerBanned = 64;  // the pieces of which are looked up
+  return phrase.size() * (1 + rules.banned_phrases.size() * kPerBanned) +
+         rules.bad_words_ids.size();
+}
+
 // Whether all tokens of a target phrase are in the vocabulary.
 bool CanSay(const Tokenizer& tokenizer, absl::Span<const int32_t> tokens) {
   return !tokens.empty() &&
@@ -40,7 +48,28 @@ absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
   if (phrase.find_first_not_of(" \t\r\n") == std::string::npos) {
     return InvalidField(field, "is empty, want a phrase");
   }
+  if (phrase.size() > kMaxTermBytes) {
+    return InvalidField(field,
+                        absl::StrCat("has ", phrase.size(), " bytes, the most is ", kMaxTermBytes));
+  }
   return absl::OkStatus();
+}
+
+// More phrases that must not be said would slow down each step of everybody's translations.
+constexpr size_t kMaxForbidden = 1000;
+
+// Phrases of a request, of which those that are there again are nothing more.  INVALID_ARGUMENT if
+// one is not a phrase, or there are too many.
+absl::StatusOr<std::set<std::string>> PhrasesOf(const std::string& field,
+                                                const std::vector<std::string>& phrases) {
+  std::set<std::string> all;
+  for (size_t i = 0; i < phrases.size(); ++i) {
+    RETURN_IF_ERROR(CheckPhrase(absl::StrCat(field, "[", i, "]"), phrases[i]));
+    all.insert(phrases[i]);
+  }
+  if (all.size() <= kMaxForbidden) return all;
+  return InvalidField(
+      field, absl::StrCat("has ", all.size(), " different phrases, the most is ", kMaxForbidden));
 }
 
 }  // namespace
@@ -58,13 +87,24 @@ std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phr
 
 absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
                                                          const Tokenizer& tokenizer, int max_tokens,
-                                                         const SearchRules& rules) {
+                                                         const SearchRules& rules,
+                                                         StillWanted* wanted) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    RETURN_IF_ERROR(wanted->After(entries[i].source.size()));
+    RETURN_IF_ERROR(
+        CheckPhrase(absl::StrCat("options.glossary[", i, "].source"), entries[i].source));
+  }
+  RETURN_IF_ERROR(CheckSources("options.glossary", entries));
   for (size_t i = 0; i < entries.size(); ++i) {
     const std::string field = absl::StrCat("options.glossary[", i, "]");
     const auto& [source, targets, ignore_case, texts, inflect] = entries[i];
-    RETURN_IF_ERROR(CheckPhrase(field + ".source", source));
+    if (targets.size() > kMaxTermTargets) {
+      return InvalidField(field + ".targets",
+                          absl::StrCat("are ", targets.size(), ", the most is ", kMaxTermTargets));
+    }
     for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
       RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
+      RETURN_IF_ERROR(wanted->After(WorkOf(target, rules)));
       const std::vector<int32_t> tokens = tokenizer.EncodeTarget(target);
       if (!CanSay(tokenizer, tokens)) {
         return InvalidField(field + ".target", "has characters that the model cannot write");
@@ -83,14 +123,14 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
 }
 
 Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
-                const SearchRules& rules) {
+                const SearchRules& rules, StillWanted* wanted) {
   Phrase phrase;
-  for (const std::string& form : term.forms) {
+  std::set<std::vector<int32_t>> known;
+  for (const std::string& form : *term.forms) {
+    if (!wanted->After(WorkOf(form, rules)).ok()) break;
     std::vector<int32_t> tokens = TokensOf(tokenizer, form, rules);
     const bool fits = !tokens.empty() && static_cast<int>(tokens.size()) <= max_tokens;
-    if (fits && std::find(phrase.forms.begin(), phrase.forms.end(), tokens) == phrase.forms.end()) {
-      phrase.forms.push_back(std::move(tokens));
-    }
+    if (fits && known.insert(tokens).second) phrase.forms.push_back(std::move(tokens));
   }
   return phrase;
 }
@@ -121,8 +161,9 @@ std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
 
 absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
     const std::shared_ptr<const SearchRules>& models, const WordRules& words,
-    const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces) {
+    const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces, StillWanted* wanted) {
   auto rules = std::make_shared<SearchRules>(*models);
+  std::vector<bool> suppressed(static_cast<size_t>(tokenizer.target_vocabulary_size()), false);
   for (size_t i = 0; i < words.suppress_token_ids.size(); ++i) {
     const int32_t token = words.suppress_token_ids[i];
     if (token < 0 || token >= tokenizer.target_vocabulary_size()) {
@@ -130,18 +171,20 @@ absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
           absl::StrCat("options.suppress_token_ids[", i, "]"),
           absl::StrCat("is ", token, ", want 0 to ", tokenizer.target_vocabulary_size() - 1));
     }
-    rules->bad_words_ids.push_back({token});
+    if (!suppressed[static_cast<size_t>(token)]) rules->bad_words_ids.push_back({token});
+    suppressed[static_cast<size_t>(token)] = true;
   }
-  for (size_t i = 0; i < words.suppress_sequences.size(); ++i) {
-    const std::string& sequence = words.suppress_sequences[i];
-    RETURN_IF_ERROR(CheckPhrase(absl::StrCat("options.suppress_sequences[", i, "]"), sequence));
+  ASSIGN_OR_RETURN(const std::set<std::string> sequences,
+                   PhrasesOf("options.suppress_sequences", words.suppress_sequences));
+  for (const std::string& sequence : sequences) {
+    RETURN_IF_ERROR(wanted->After(sequence.size()));
     rules->bad_words_ids.push_back(tokenizer.EncodeTarget(sequence));
     if (rules->bad_words_ids.back().empty()) rules->bad_words_ids.pop_back();
   }
-  for (size_t i = 0; i < words.never_say.size(); ++i) {
-    RETURN_IF_ERROR(CheckPhrase(absl::StrCat("options.never_say[", i, "]"), words.never_say[i]));
-    rules->banned_phrases.push_back(InPieces(words.never_say[i]));
-  }
+  ASSIGN_OR_RETURN(const std::set<std::string> phrases,
+                   PhrasesOf("options.never_say", words.never_say));
+  for (const std::string& phrase : phrases) rules->banned_phrases.push_back(InPieces(phrase));
+  KeepOnce(rules.get());
   rules->pieces = std::move(pieces);
   return rules;
 }

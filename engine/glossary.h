@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/search/search.h"
+#include "engine/still_wanted.h"
 #include "engine/terms.h"
 #include "engine/text/piece_index.h"
 #include "engine/text/tokenizer.h"
@@ -41,27 +42,32 @@ struct WordRules {
   }
 };
 
-// The glossary of a request.  INVALID_ARGUMENT naming the entry that is empty, or whose target the
-// vocabulary cannot spell, has more than `max_tokens` tokens, or contains what `rules` forbid.
+// The glossary of a request.  INVALID_ARGUMENT naming the entry that is empty or too long, or that
+// has too many targets or repeats the source of another (CheckSources), or whose target the
+// vocabulary cannot spell, has more than `max_tokens` tokens, or contains what `rules` forbid. Ends
+// early if it is no longer wanted.
 absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
                                                          const Tokenizer& tokenizer, int max_tokens,
-                                                         const SearchRules& rules);
+                                                         const SearchRules& rules,
+                                                         StillWanted* wanted);
 
 // The phrase that says a term, in those of its forms that the vocabulary can spell in so many
-// tokens, and that `rules` allow; without forms if there are none.  It must be said.
+// tokens, and that `rules` allow; without forms if there are none.  It must be said.  Forms are
+// missing if they are no longer wanted.
 Phrase PhraseOf(const FoundTerm& term, const Tokenizer& tokenizer, int max_tokens,
-                const SearchRules& rules);
+                const SearchRules& rules, StillWanted* wanted);
 
 // The first of these phrases that repeats a run of `size` tokens, of itself, of those before it or
 // of `said`, in whichever form; nothing if none does.  Phrases that may be missed do not count.
 std::optional<size_t> FirstRepetition(absl::Span<const int32_t> said,
                                       absl::Span<const Phrase> phrases, size_t size);
 
-// Adds a request's rules to those of the model.  INVALID_ARGUMENT naming the entry that is empty or
-// not a token.
+// Adds a request's rules to those of the model, each once.  INVALID_ARGUMENT naming the entry that
+// is empty, too long or not a token, or the field that has too many phrases.  Ends early if it is
+// no longer wanted.
 absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
     const std::shared_ptr<const SearchRules>& models, const WordRules& words,
-    const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces);
+    const Tokenizer& tokenizer, std::shared_ptr<const PieceIndex> pieces, StillWanted* wanted);
 
 }  // namespace dragoman
 

@@ -1,6 +1,7 @@
 #include "engine/job_maker.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -32,7 +33,7 @@ absl::Status JobMaker::Prepare(const Frame& frame, const LanguagePair& languages
   if (words.restricts()) {
     const Tokenizer& tokenizer = model().tokenizer();
     auto pieces = words.never_say.empty() ? nullptr : context_.pieces->Index(tokenizer);
-    ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces)));
+    ASSIGN_OR_RETURN(rules_, AddWordRules(rules_, words, tokenizer, std::move(pieces), wanted_));
   }
   return PrepareGlossary(languages);
 }
@@ -49,7 +50,7 @@ absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
           "options.glossary",
           "wants a beam search without sampling, return_alternatives or beam_groups");
     }
-    ASSIGN_OR_RETURN(auto own, OwnTerms(entries, tokenizer, longest_ - 1, *rules_));
+    ASSIGN_OR_RETURN(auto own, OwnTerms(entries, tokenizer, longest_ - 1, *rules_, wanted_));
     lists_.push_back(std::move(own));
   }
   if (const float loss = request_.words.stored_max_loss; !(loss >= 0 && loss <= kMaxLoss)) {
@@ -175,7 +176,8 @@ absl::Status JobMaker::AddPrefix(size_t text, Job* job) const {
 // The phrases of glossaries, those that were read, and room for them unless the request has set the
 // length.
 absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* job) {
-  terms_ = FindTerms(lists_, sentence, text, language_);
+  terms_ = FindTerms(lists_, sentence, text, language_, wanted_);
+  RETURN_IF_ERROR(wanted_->status());
   if (terms_.empty() && stand_ins_.empty()) return absl::OkStatus();
   if (!terms_.empty() && SearchesForPhrases()) {
     KeepPhrasesWhole();
@@ -199,25 +201,31 @@ absl::Status JobMaker::AddPhrases(size_t text, std::string_view sentence, Job* j
 absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
   const size_t longest = static_cast<size_t>(longest_);
   size_t least = job->prefix.size() + 1, most = least;  // with the end of the sentence
+  const auto own = std::count_if(terms_.begin(), terms_.end(),
+                                 [](const FoundTerm& term) { return !term.is_stored(); });
+  if (own > Phrases::kMax) {
+    return InvalidField(TextField(text), absl::StrCat("has ", own,
+                                                      " occurrences of glossary entries in a "
+                                                      "sentence, the most is ",
+                                                      Phrases::kMax));
+  }
+  std::map<TermForms, Phrase> known;
   for (const bool stored : {false, true}) {
     for (const FoundTerm& term : terms_) {
       if (term.is_stored() != stored || !SearchesForPhrases()) continue;
-      Phrase phrase = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_);
+      if (job->phrases.size() == Phrases::kMax) break;
+      const auto [same, is_new] = known.try_emplace(term.forms);
+      if (is_new)
+        same->second = PhraseOf(term, model().tokenizer(), longest_ - 1, *rules_, wanted_);
+      RETURN_IF_ERROR(wanted_->status());
+      Phrase phrase = same->second;
       if (phrase.forms.empty()) continue;
       if (stored) phrase.max_loss = request_.words.stored_max_loss;
       phrase.source = PlaceOf(term.span);
-      const bool fits = job->phrases.size() < Phrases::kMax && least + phrase.least() <= longest;
-      if (stored && !fits) continue;
+      if (stored && least + phrase.least() > longest) continue;
       least += phrase.least();
       most += phrase.most();
       job->phrases.push_back(std::move(phrase));
-    }
-    if (job->phrases.size() > Phrases::kMax) {
-      return InvalidField(TextField(text),
-                          absl::StrCat("has ", job->phrases.size(),
-                                       " occurrences of glossary entries in a sentence, "
-                                       "the most is ",
-                                       Phrases::kMax));
     }
     if (least > longest) {
       return InvalidField("options.glossary",

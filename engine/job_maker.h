@@ -21,6 +21,7 @@
 #include "engine/glossary.h"
 #include "engine/plan.h"
 #include "engine/previous.h"
+#include "engine/still_wanted.h"
 #include "engine/text/marked_sentence.h"
 #include "engine/text/tokenizer.h"
 #include "engine/translation.h"
@@ -32,10 +33,10 @@ std::string TextField(size_t text);
 
 class JobMaker {
  public:
-  // Both outlive this.
+  // All but `state` outlive this.  What is no longer wanted ends early, with its error.
   JobMaker(const PlanContext& context, const TranslateRequest& request,
-           std::shared_ptr<RequestState> state)
-      : context_(context), request_(request), state_(std::move(state)) {}
+           std::shared_ptr<RequestState> state, StillWanted* wanted)
+      : context_(context), request_(request), state_(std::move(state)), wanted_(wanted) {}
 
   // Resolves what all sentences have in common.  The languages are in the model's codes.
   absl::Status Prepare(const Frame& frame, const LanguagePair& languages);
@@ -89,6 +90,7 @@ class JobMaker {
   const PlanContext& context_;
   const TranslateRequest& request_;
   const std::shared_ptr<RequestState> state_;
+  StillWanted* const wanted_;
   SearchOptions search_;
   std::shared_ptr<const SearchRules> rules_;     // of the model and the request
   TermLists lists_;                              // the request's own first

@@ -15,6 +15,7 @@
 #include "engine/job_maker.h"
 #include "engine/model/attention_tree.h"
 #include "engine/search/make_search.h"
+#include "engine/still_wanted.h"
 #include "engine/text/html_reader.h"
 #include "engine/text/inner_boundaries.h"
 #include "engine/text/language_tag.h"
@@ -103,11 +104,16 @@ class Planner {
       : context_(context),
         request_(std::move(request)),
         state_(std::move(state)),
-        jobs_(context_, request_, state_) {}
+        wanted_(AskOf(context)),
+        jobs_(context_, request_, state_, &wanted_) {}
 
   absl::StatusOr<TranslationPlan> Run();
 
  private:
+  StillWanted::Ask AskOf(const PlanContext& context) const {
+    if (context.wanted == nullptr) return nullptr;
+    return [&context, this] { return context.wanted(*state_); };
+  }
   const Model& model() const { return *context_.model; }
   absl::Status Prepare();
   absl::Status CheckAhead() const;
@@ -117,7 +123,7 @@ class Planner {
   absl::Status CheckMemories() const;
   bool LooksUp() const;
   std::vector<TextSpan> KeptIn(size_t text) const;
-  void LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number);
+  absl::Status LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number);
   bool IsAnswered() const;
   void KeepTags(const MarkedText& text, MarkedSentence* sentence);
   absl::Status AddSentences(size_t text);
@@ -145,6 +151,7 @@ class Planner {
   const PlanContext& context_;
   TranslateRequest request_;
   const std::shared_ptr<RequestState> state_;
+  StillWanted wanted_;
   JobMaker jobs_;
   Frame frame_;
   std::string direction_;  // to be set; "": as it is
@@ -267,15 +274,16 @@ std::vector<TextSpan> Planner::KeptIn(size_t t) const {
 }
 
 // Looks up sentence number `number` of these, which are bytes of text number `t`.
-void Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number) {
+absl::Status Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number) {
   match_.reset();
   if (!request_.kept.empty()) {
     for (const KeptSentence& kept : request_.kept[t]) {
       if (kept.span == sentences[number]) match_ = kept.match;
     }
-    return;
+    return absl::OkStatus();
   }
-  if (!LooksUp()) return;
+  if (!LooksUp()) return absl::OkStatus();
+  RETURN_IF_ERROR(wanted_.After(request_.memories.size() * StillWanted::kWorkBetween));
   const auto sentence = [&](size_t i) {
     if (i >= sentences.size()) return std::string_view();
     return std::string_view(plan_.texts[t].content).substr(sentences[i].begin, sentences[i].size());
@@ -285,9 +293,10 @@ void Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t numb
   match_ = FindInMemories(request_.memories,
                           {languages_.source, is_step ? request_.memory_target : languages_.target},
                           query, is_step ? 100 : request_.memory_threshold);
-  if (!match_.has_value() || !match_->answers() || IsAnswered()) return;
+  if (!match_.has_value() || !match_->answers() || IsAnswered()) return absl::OkStatus();
   match_->kind = MemoryMatch::kTranslated;
   if (is_step) match_.reset();
+  return absl::OkStatus();
 }
 
 // Whether a stored target answers the request, which may ask for what only the model knows.
@@ -315,6 +324,7 @@ void Planner::KeepTags(const MarkedText& text, MarkedSentence* sentence) {
 
 // Adds the sentences of text number `t`, and a job for each that has something to translate.
 absl::Status Planner::AddSentences(size_t t) {
+  RETURN_IF_ERROR(wanted_.After(request_.texts[t].size()));
   if (!request_.previous_texts.empty()) jobs_.SetPrevious(PreviousOf(t));
   ASSIGN_OR_RETURN(std::optional<MarkedText> marked, ReadMarks(t));
   if (marked.has_value()) return AddMarkedSentences(t, *std::move(marked));
@@ -326,7 +336,7 @@ absl::Status Planner::AddSentences(size_t t) {
                                           ? SplitAround(text.content, kept)
                                           : std::vector<TextSpan>{{0, text.content.size()}};
   for (size_t i = 0; i < spans.size(); ++i) {
-    LookUp(t, spans, i);
+    RETURN_IF_ERROR(LookUp(t, spans, i));
     RETURN_IF_ERROR(AddPlainSentence(t, {.span = spans[i]}));
   }
   return absl::OkStatus();
@@ -383,7 +393,7 @@ absl::Status Planner::AddMarkedSentences(size_t t, MarkedText marked) {
   for (const MarkedSentence& sentence : sentences) spans.push_back(sentence.text);
   for (size_t i = 0; i < sentences.size(); ++i) {
     MarkedSentence& sentence = sentences[i];
-    LookUp(t, spans, i);
+    RETURN_IF_ERROR(LookUp(t, spans, i));
     KeepTags(content->text, &sentence);
     RETURN_IF_ERROR(AddMarkedSentence(t, std::move(sentence), /*is_part=*/false, content.get()));
   }
@@ -420,6 +430,7 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
                                                            const MarkedSentence* marked,
                                                            const TextMap* map) {
   const bool has_marks = marked != nullptr && !marked->marks.empty();
+  RETURN_IF_ERROR(wanted_.After(content.size()));
   const bool with_spans = has_marks || request_.judge || plan_.alignment.wants_attention();
   EncodedText encoded = model().tokenizer().Encode(
       content, frame_, with_spans || match_.has_value() || jobs_.places_terms());

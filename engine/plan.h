@@ -1,5 +1,5 @@
 // The first half of a translation: from a request to its sentences and the jobs that translate
-// them.  Pure: no thread, no clock, and nothing is submitted.
+// them.  Pure: no thread, no clock but that of its context, and nothing is submitted.
 //
 //   texts {"One. Two.", ""}, split  ->  text 0: sentences [0, 4) by job 0, [5, 9) by job 1
 //                                       text 1: no sentence
@@ -50,6 +50,9 @@ struct PlanContext {
   // Called before the texts are tokenized, which would be wasted if the request is going to be
   // refused.  May be null.
   std::function<absl::Status(const RequestState&, const RoughSize&)> check_ahead = nullptr;
+  // Called after each bit of work (still_wanted.h): OK, or why the plan is not wanted any more. May
+  // be null: it is.
+  std::function<absl::Status(const RequestState&)> wanted = nullptr;
 };
 
 // What the assembly does with the attention of the hypotheses.
@@ -119,7 +122,8 @@ struct TranslationPlan {
 // not UTF-8.
 absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits);
 
-// Checks and tokenizes a request.  Its jobs share `state`.  INVALID_ARGUMENT with the field.
+// Checks and tokenizes a request.  Its jobs share `state`.  INVALID_ARGUMENT with the field, or the
+// error of `context.wanted`.
 absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,
                                          std::shared_ptr<RequestState> state);
 

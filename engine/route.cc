@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/still_wanted.h"
 
 namespace dragoman {
 namespace {
@@ -161,19 +164,39 @@ std::pair<GlossaryEntry, GlossaryEntry> CarryOver(const Tokenizer& first, Glossa
   return {std::move(entry), std::move(second)};
 }
 
-// The texts of a request that have an entry of a list, by entry.
+size_t SizeOf(const GlossaryEntry& entry) {
+  return entry.source.size() + (entry.targets.empty() ? 0 : entry.targets[0].size());
+}
+
+// The texts of a request that have an entry of a list, by entry.  If the request is no longer
+// wanted, this and what follows ends early, and the first step reports it.
 std::map<size_t, std::vector<size_t>> TextsWith(const TermList& list,
-                                                const std::vector<std::string>& texts) {
+                                                const std::vector<std::string>& texts,
+                                                StillWanted* wanted) {
   std::map<size_t, std::vector<size_t>> found;
   for (size_t t = 0; t < texts.size(); ++t) {
     if (!IsValidUtf8(texts[t])) continue;  // the first step reports the error
-    for (const TermMatch& match : list.index().Find(texts[t])) {
+    if (!wanted->After(texts[t].size()).ok()) break;
+    list.index().Find(texts[t], [&](const TermMatch& match) {
       std::vector<size_t>& with = found[match.term];
       if (with.empty() || with.back() != t) with.push_back(t);
-    }
+    });
   }
   return found;
 }
+
+// Of entries of the second step with one source, only the first counts in a text; the others need
+// not be looked at there.
+class TakenTexts {
+ public:
+  void Take(GlossaryEntry* entry) {
+    std::set<size_t>& taken = taken_[TermKey(entry->source, entry->ignore_case)];
+    std::erase_if(*entry->texts, [&](size_t text) { return !taken.insert(text).second; });
+  }
+
+ private:
+  std::map<std::string, std::set<size_t>> taken_;
+};
 
 // Whether what memories have does not answer a request: it asks for more than one translation, or
 // where its words and tags come from, which is known of the models' own alone.
@@ -200,7 +223,7 @@ void KeepAnswered(const Translation& first, size_t text, TranslateRequest* secon
 // Divides the request's own glossary between the steps; all of its entries are checked by the
 // first.
 void DivideOwn(const Tokenizer& tokenizer, TranslateRequest* first, TranslateRequest* second,
-               Carried* carried) {
+               Carried* carried, StillWanted* wanted) {
   std::vector<GlossaryEntry>& entries = first->words.glossary;
   for (const GlossaryEntry& entry : entries) {
     const auto is_valid = [](const std::string& text) { return IsValidUtf8(text); };
@@ -209,11 +232,14 @@ void DivideOwn(const Tokenizer& tokenizer, TranslateRequest* first, TranslateReq
       return;  // the first step reports the error
     }
   }
-  const auto texts = TextsWith(TermList(entries), first->texts);
+  const auto texts = TextsWith(TermList(entries), first->texts, wanted);
+  TakenTexts taken;
   for (size_t i = 0; i < entries.size(); ++i) {
+    if (!wanted->After(SizeOf(entries[i])).ok()) return;
     const auto with = texts.find(i);
     auto [to, from] = CarryOver(tokenizer, entries[i],
                                 with == texts.end() ? std::vector<size_t>() : with->second);
+    taken.Take(&from);
     (*carried)[from.source] = entries[i].source;
     second->words.glossary[i] = std::move(from);
     entries[i] = std::move(to);
@@ -222,15 +248,19 @@ void DivideOwn(const Tokenizer& tokenizer, TranslateRequest* first, TranslateReq
 
 // Divides the stored glossaries: to each step, only the entries that the texts have.
 void DivideStored(const Tokenizer& tokenizer, const LanguagePair& languages,
-                  TranslateRequest* first, TranslateRequest* second, Carried* carried) {
+                  TranslateRequest* first, TranslateRequest* second, Carried* carried,
+                  StillWanted* wanted) {
   const TermLists lists = std::move(first->words.stored);
   first->words.stored.clear();
   second->words.stored.clear();
   for (const std::shared_ptr<const TermList>& list : lists) {
     if (!list->IsFor(languages)) continue;
     std::vector<GlossaryEntry> to, from;
-    for (const auto& [entry, texts] : TextsWith(*list, first->texts)) {
+    TakenTexts taken;
+    for (const auto& [entry, texts] : TextsWith(*list, first->texts, wanted)) {
+      if (!wanted->After(SizeOf(list->entries()[entry])).ok()) return;
       auto both = CarryOver(tokenizer, list->entries()[entry], texts);
+      taken.Take(&both.second);
       (*carried)[both.second.source] = both.first.source;
       to.push_back(std::move(both.first));
       from.push_back(std::move(both.second));
@@ -318,9 +348,10 @@ void Route::TranslateInTwo(TranslateRequest request, std::shared_ptr<RequestStat
                    .stored_max_loss = request.words.stored_max_loss};
   auto way = std::make_shared<Way>();
   const Tokenizer& tokenizer = translators_[0]->model().tokenizer();
-  DivideOwn(tokenizer, &request, &second, &way->carried);
+  StillWanted wanted([&state] { return state->Wanted(absl::Now()); });
+  DivideOwn(tokenizer, &request, &second, &way->carried, &wanted);
   DivideStored(tokenizer, {request.source_language, second.target_language}, &request, &second,
-               &way->carried);
+               &way->carried, &wanted);
   // Chaining alignments, faults and terms needs the texts.
   if (request.alignment.wanted || request.check_literals || !way->carried.empty()) {
     way->sources = request.texts;

@@ -60,7 +60,17 @@ std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
   rules->decoder_start_id = model.decoder_start_id;
   rules->unknown_id = unknown_id;
   rules->bad_words_ids = generation.bad_words_ids;
+  KeepOnce(rules.get());
   return rules;
+}
+
+void KeepOnce(SearchRules* rules) {
+  const auto keep = [](auto* values) {
+    std::sort(values->begin(), values->end());
+    values->erase(std::unique(values->begin(), values->end()), values->end());
+  };
+  keep(&rules->bad_words_ids);
+  keep(&rules->banned_phrases);
 }
 
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,

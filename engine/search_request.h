@@ -29,6 +29,9 @@ inline constexpr int kLengthMargin = 32;
 std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
                                              const ModelSpec& model, int32_t unknown_id = -1);
 
+// Removes bad words and banned phrases that are there again; the order does not matter.
+void KeepOnce(SearchRules* rules);
+
 // All options except the lengths, which depend on the sentence.  INVALID_ARGUMENT with the field
 // (status.h) for a value that is out of range.
 absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, const Limits& limits,

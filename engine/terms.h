@@ -15,12 +15,17 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "engine/still_wanted.h"
 #include "engine/text/languages.h"
 #include "engine/text/term_index.h"
 #include "engine/text/text_span.h"
 
 namespace dragoman {
+
+inline constexpr size_t kMaxTermBytes = 1024;
+inline constexpr size_t kMaxTermTargets = 32;  // of an entry
 
 // Where a text contains `source`, its translation contains one of `targets`.
 struct GlossaryEntry {
@@ -33,7 +38,13 @@ struct GlossaryEntry {
   bool inflect = false;  // targets may have the endings of their language, too (endings.h)
 };
 
-// Entries, and an index that finds them.  Immutable, and shared by the requests that use them.
+// INVALID_ARGUMENT if one of the entries of a list, which is `field` of a request, is found where
+// an earlier one is, so that it would never be used.  Those that are for some texts only may be.
+// REQUIRES: the sources are valid UTF-8.
+absl::Status CheckSources(const std::string& field, absl::Span<const GlossaryEntry> entries);
+
+// Entries, and an index that finds them.  Of entries that are found in the same places, the first
+// counts.  Immutable, and shared by the requests that use them.
 class TermList {
  public:
   explicit TermList(std::vector<GlossaryEntry> entries, std::string glossary = "",
@@ -59,21 +70,25 @@ class TermList {
 };
 using TermLists = std::vector<std::shared_ptr<const TermList>>;
 
+// What a term may be called: shared by its occurrences.
+using TermForms = std::shared_ptr<const std::vector<std::string>>;
+
 // A term of a text.
 struct FoundTerm {
-  std::string glossary;            // as in TermList
-  std::string source;              // of its entry
-  TextSpan span;                   // of the text
-  std::vector<std::string> forms;  // at least one, each once
+  std::string glossary;  // as in TermList
+  std::string source;    // of its entry
+  TextSpan span;         // of the text
+  TermForms forms;       // at least one, each once
   bool is_stored() const { return !glossary.empty(); }
 };
 
 // The terms of a request's text number `number`, or of a sentence of it: the longest first, then
 // those of earlier lists and entries, then those before the others.  Lists for any target language
-// are for `target`.  REQUIRES: text is valid UTF-8.
+// are for `target`.  Some are missing if they are no longer `wanted`.  REQUIRES: text is valid
+// UTF-8.
 std::vector<FoundTerm> FindTerms(absl::Span<const std::shared_ptr<const TermList>> lists,
                                  std::string_view text, size_t number = 0,
-                                 std::string_view target = "");
+                                 std::string_view target = "", StillWanted* wanted = nullptr);
 
 // Those terms that a translation does not have, each in one of its forms, as whole words and as
 // often as they are listed.  REQUIRES: translation is valid UTF-8.

@@ -179,7 +179,8 @@ Translator::Translator(std::shared_ptr<const Model> model, WorkerPool* pool, con
            .check_ahead =
                [pool, model = model.get()](const RequestState& request, const RoughSize& size) {
                  return pool->CheckAhead(*model, request, size);
-               }}),
+               },
+           .wanted = [](const RequestState& request) { return request.Wanted(absl::Now()); }}),
       pool_(pool) {}
 
 Translator::Translator(std::shared_ptr<const ModelProfile> profile, Fetch fetch,

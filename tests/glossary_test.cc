@@ -16,6 +16,8 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class GlossaryTest : public testing::Test {
  protected:
@@ -23,13 +25,18 @@ class GlossaryTest : public testing::Test {
 
   std::vector<int32_t> Target(const std::string& text) { return tokenizer_->EncodeTarget(text); }
 
+  static TermForms Forms(std::vector<std::string> forms) {
+    return std::make_shared<const std::vector<std::string>>(std::move(forms));
+  }
+
   std::string FieldOfError(const std::vector<GlossaryEntry>& entries, int max_tokens,
                            const SearchRules& rules) {
-    return FieldOf(OwnTerms(entries, *tokenizer_, max_tokens, rules).status());
+    return FieldOf(OwnTerms(entries, *tokenizer_, max_tokens, rules, &always_).status());
   }
 
   const Tokenizer* const tokenizer_;
   PieceIndex index_;
+  StillWanted always_;
 };
 
 TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
@@ -37,19 +44,24 @@ TEST_F(GlossaryTest, NamesAnEntryThatIsEmptyOrCannotBeWritten) {
     return FieldOfError({{"a", {"b"}}, entry}, 8, SearchRules());
   };
   EXPECT_EQ(field({"", {"b"}}), "options.glossary[1].source");
-  EXPECT_EQ(field({"a", {"  "}}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"\xff"}}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"天気"}}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"b", "天気"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"  "}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"\xff"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"天気"}}), "options.glossary[1].target");
+  EXPECT_EQ(field({"c", {"b", "天気"}}), "options.glossary[1].target");
   EXPECT_EQ(field({"天気"}), "options.glossary[1].target");
-  EXPECT_EQ(field({"a", {"one two three four five six seven eight nine"}}),
+  EXPECT_EQ(field({"a", {"c"}}), "options.glossary[1].source");
+  EXPECT_EQ(field({"c", std::vector<std::string>(kMaxTermTargets, "b")}), "");
+  EXPECT_EQ(field({"c", std::vector<std::string>(kMaxTermTargets + 1, "b")}),
+            "options.glossary[1].targets");
+  EXPECT_EQ(field({std::string(kMaxTermBytes + 1, 'x'), {"c"}}), "options.glossary[1].source");
+  EXPECT_EQ(field({"c", {"one two three four five six seven eight nine"}}),
             "options.glossary[1].target");
 }
 
 TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
   const auto rules = [&](const WordRules& words) {
     return *AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_,
-                         std::make_shared<PieceIndex>(*tokenizer_));
+                         std::make_shared<PieceIndex>(*tokenizer_), &always_);
   };
   const auto field = [&](const WordRules& words) {
     return FieldOfError({{"a", {"b"}}, {"house", {"mein altes Haus"}}}, 100, *rules(words));
@@ -62,14 +74,14 @@ TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
 
 TEST_F(GlossaryTest, APhraseHasTheFormsThatCanBeSaid) {
   const auto rules = AddWordRules(std::make_shared<SearchRules>(), {.suppress_sequences = {"alt"}},
-                                  *tokenizer_, nullptr);
+                                  *tokenizer_, nullptr, &always_);
   ASSERT_TRUE(rules.ok()) << rules.status();
-  FoundTerm term = {.source = "house", .forms = {"Haus", "天気", "alt", "Heim", "Haus "}};
-  Phrase phrase = PhraseOf(term, *tokenizer_, 8, **rules);
+  FoundTerm term = {.source = "house", .forms = Forms({"Haus", "天気", "alt", "Heim", "Haus "})};
+  Phrase phrase = PhraseOf(term, *tokenizer_, 8, **rules, &always_);
   EXPECT_THAT(phrase.forms, ElementsAre(Target("Haus"), Target("Heim")));
   EXPECT_FALSE(phrase.may_be_missed());
-  term.forms = {"天気"};
-  EXPECT_THAT(PhraseOf(term, *tokenizer_, 8, **rules).forms, IsEmpty());
+  term.forms = Forms({"天気"});
+  EXPECT_THAT(PhraseOf(term, *tokenizer_, 8, **rules, &always_).forms, IsEmpty());
 }
 
 TEST_F(GlossaryTest, FindsTheTokensThatCompleteAPhraseHoweverItIsCut) {
@@ -121,14 +133,46 @@ TEST_F(GlossaryTest, AddsARequestsRulesToThoseOfTheModel) {
   words.suppress_token_ids = {3};
   words.suppress_sequences = {"Haus"};
   words.never_say = {"Baum"};
-  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr);
+  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr, &always_);
   ASSERT_TRUE(rules.ok()) << rules.status();
-  EXPECT_THAT((*rules)->bad_words_ids, ElementsAre(ElementsAre(7), ElementsAre(3), Target("Haus")));
+  EXPECT_THAT((*rules)->bad_words_ids,
+              UnorderedElementsAre(ElementsAre(7), ElementsAre(3), Target("Haus")));
   EXPECT_THAT((*rules)->banned_phrases, ElementsAre("▁Baum"));
   EXPECT_THAT(models->bad_words_ids, Not(Contains(ElementsAre(3))));
   words.suppress_token_ids = {-1};
-  EXPECT_EQ(FieldOf(AddWordRules(models, words, *tokenizer_, nullptr).status()),
+  EXPECT_EQ(FieldOf(AddWordRules(models, words, *tokenizer_, nullptr, &always_).status()),
             "options.suppress_token_ids[0]");
+}
+
+TEST_F(GlossaryTest, WhatIsForbiddenAgainAddsNothingToEachStep) {
+  auto models = std::make_shared<SearchRules>();
+  models->bad_words_ids = {{7}};
+  WordRules words;
+  for (int i = 0; i < 5000; ++i) {
+    words.suppress_token_ids.push_back(i % 10);
+    words.suppress_sequences.push_back(i % 2 == 0 ? "Haus" : "mein altes Haus");
+    words.never_say.push_back("Baum");
+  }
+  const auto rules = AddWordRules(models, words, *tokenizer_, nullptr, &always_);
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  EXPECT_THAT((*rules)->bad_words_ids, SizeIs(12));
+  EXPECT_THAT((*rules)->banned_phrases, SizeIs(1));
+}
+
+TEST_F(GlossaryTest, TooManyForbiddenPhrasesAreRefused) {
+  const auto field = [&](const WordRules& words) {
+    return FieldOf(
+        AddWordRules(std::make_shared<SearchRules>(), words, *tokenizer_, nullptr, &always_)
+            .status());
+  };
+  std::vector<std::string> phrases;
+  for (int i = 0; i < 1000; ++i) phrases.push_back(std::to_string(i));
+  EXPECT_EQ(field({.never_say = phrases}), "");
+  EXPECT_EQ(field({.suppress_sequences = phrases}), "");
+  phrases.push_back("a");
+  EXPECT_EQ(field({.never_say = phrases}), "options.never_say");
+  EXPECT_EQ(field({.suppress_sequences = phrases}), "options.suppress_sequences");
+  EXPECT_EQ(field({.never_say = {std::string(kMaxTermBytes + 1, 'x')}}), "options.never_say[0]");
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include "engine/plan.h"
 
+#include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,6 +93,87 @@ TEST_F(PlanTest, TruncationKeepsAsMuchAsIsAllowedAndTheEnd) {
   EXPECT_EQ(plan_.jobs[0]->source, tokens);
   request.truncation = Truncation::kReject;
   EXPECT_TRUE(absl::IsInvalidArgument(Plan(request)));
+}
+
+// Counts how often it is asked whether a plan is wanted, which it is so many times.
+class PlanWantedTest : public PlanTest {
+ protected:
+  PlanWantedTest() {
+    context_.check_ahead = nullptr;
+    context_.limits = {.max_texts = 1000, .max_source_tokens = 100};
+    context_.wanted = [this](const RequestState&) {
+      ++times_;
+      return times_ <= wanted_ ? absl::OkStatus() : absl::CancelledError("nobody waits");
+    };
+  }
+
+  // How often it is asked until the plan is made, and expects that it ends at once when it is not
+  // wanted any more, wherever that is.
+  int Times(const TranslateRequest& request) {
+    wanted_ = std::numeric_limits<int>::max();
+    times_ = 0;
+    EXPECT_TRUE(Plan(request).ok());
+    const int all = times_;
+    for (const int wanted : std::set<int>{0, all / 3, all / 2, all - 1}) {
+      if (all == 0) break;
+      wanted_ = wanted;
+      times_ = 0;
+      EXPECT_TRUE(absl::IsCancelled(Plan(request))) << wanted;
+      EXPECT_EQ(times_, wanted + 1);
+    }
+    return all;
+  }
+
+  int wanted_ = 0, times_ = 0;
+};
+
+TEST_F(PlanWantedTest, AShortRequestAsksNothing) {
+  TranslateRequest request = {.texts = {"The old house.", "A cat."}};
+  request.words.glossary = {{"house", {"Heim"}}};
+  EXPECT_EQ(Times(request), 0);
+}
+
+TEST_F(PlanWantedTest, TextsAreAskedForAsTheyAreTokenized) {
+  const auto times = [&](size_t texts) {
+    return Times({.texts = std::vector<std::string>(texts, "The old house is small.")});
+  };
+  EXPECT_GE(times(500), 4);
+  EXPECT_LE(times(500), 16);
+  EXPECT_NEAR(times(1000), 2 * times(500), 2);
+}
+
+TEST_F(PlanWantedTest, EntriesAreAskedForAsTheyAreChecked) {
+  const auto times = [&](int entries) {
+    TranslateRequest request = {.texts = {"A cat."}};
+    for (int i = 0; i < entries; ++i) {
+      request.words.glossary.push_back({"house " + std::to_string(i), {"Haus Haus Haus"}});
+    }
+    return Times(request);
+  };
+  EXPECT_GE(times(2000), 8);
+  EXPECT_NEAR(times(4000), 2 * times(2000), 4);
+}
+
+TEST_F(PlanWantedTest, FormsAreAskedForAsTheyAreMade) {
+  TranslateRequest request = {.texts = {"The house, the cat, the dog, the tree."}};
+  for (const std::string source : {"house", "cat", "dog", "tree"}) {
+    GlossaryEntry entry = {.source = source, .inflect = true};
+    for (size_t i = 0; i < kMaxTermTargets; ++i) {
+      entry.targets.push_back(std::string(i + 1, 'a') + " Haus");
+    }
+    request.words.glossary.push_back(std::move(entry));
+  }
+  request.target_language = "de";
+  request.source_language = "en";
+  EXPECT_GE(Times(request), 4);
+}
+
+TEST_F(PlanWantedTest, ForbiddenSequencesAreAskedForAsTheyAreRead) {
+  TranslateRequest request = {.texts = {"A cat."}};
+  for (int i = 0; i < 1000; ++i) {
+    request.words.suppress_sequences.push_back("das alte Haus " + std::to_string(i));
+  }
+  EXPECT_GE(Times(request), 3);
 }
 
 TEST_F(PlanTest, WhatIsDrawnDependsOnTheSeedAndTheSentenceButNotOnItsPlace) {

@@ -6,16 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace dragoman {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 TermLists Own(std::vector<GlossaryEntry> entries) {
   return {std::make_shared<const TermList>(std::move(entries))};
@@ -25,7 +29,7 @@ TermLists Own(std::vector<GlossaryEntry> entries) {
 std::vector<std::string> Wanted(const TermLists& lists, const std::string& text,
                                 size_t number = 0) {
   std::vector<std::string> wanted;
-  for (const FoundTerm& term : FindTerms(lists, text, number)) wanted.push_back(term.forms[0]);
+  for (const FoundTerm& term : FindTerms(lists, text, number)) wanted.push_back(term.forms->at(0));
   return wanted;
 }
 std::vector<std::string> Wanted(const std::vector<GlossaryEntry>& entries,
@@ -62,7 +66,7 @@ TEST(Terms, TargetsMayHaveTheEndingsOfTheirLanguage) {
       {.source = "house", .targets = {"Haus"}, .inflect = true}};
   const auto forms = [&](LanguagePair own, std::string_view target) {
     const TermLists lists = {std::make_shared<const TermList>(entries, "", own)};
-    return FindTerms(lists, "A house.", 0, target).at(0).forms;
+    return *FindTerms(lists, "A house.", 0, target).at(0).forms;
   };
   EXPECT_EQ(forms({}, "de").front(), "Haus");
   EXPECT_THAT(forms({}, "de"), Contains("Hauses"));
@@ -77,7 +81,7 @@ TEST(Terms, OfEqualOnesThatOfTheFirstListCounts) {
       std::vector<GlossaryEntry>{{"house", {"Haus"}}, {"cat", {"Katze"}}}, "animals"));
   const std::vector<FoundTerm> found = FindTerms(lists, "The cat is in the house.");
   ASSERT_THAT(found, SizeIs(2));
-  EXPECT_EQ(found[0].forms[0], "Heim");
+  EXPECT_EQ(found[0].forms->at(0), "Heim");
   EXPECT_FALSE(found[0].is_stored());
   EXPECT_EQ(found[1].glossary, "animals");
   EXPECT_EQ(found[1].span, (TextSpan{4, 7}));
@@ -91,7 +95,7 @@ TEST(Terms, WithoutATargetTheSourceIsNotTranslated) {
 
 TEST(Terms, WithoutCaseAFormMayBeginASentenceOrShoutAsItsSourceDoes) {
   const auto forms = [](const std::string& text) {
-    return FindTerms(Own({{"ice", {"eis", "Speiseeis"}, true}}), text)[0].forms;
+    return *FindTerms(Own({{"ice", {"eis", "Speiseeis"}, true}}), text)[0].forms;
   };
   EXPECT_THAT(forms("My ice."), ElementsAre("eis", "Speiseeis", "Eis"));
   EXPECT_THAT(forms("ICE!"), ElementsAre("eis", "Speiseeis", "Eis", "EIS", "SPEISEEIS"));
@@ -118,6 +122,43 @@ TEST(Terms, AListIsForItsLanguagesHoweverAModelWritesThem) {
   EXPECT_FALSE(TermList({}, "x", {"", "zh"}).IsFor({"en", "de"}));
 }
 
+TEST(Terms, ASourceThatIsFoundWhereAnEarlierOneIsIsRefused) {
+  const auto refusal = [](std::vector<GlossaryEntry> entries) {
+    const absl::Status status = CheckSources("glossary", entries);
+    return FieldOf(status) + " " + std::string(status.message());
+  };
+  EXPECT_TRUE(CheckSources("glossary",
+                           std::vector<GlossaryEntry>{{"a", {"b"}}, {"A"}, {"a", {}, true}, {"b"}})
+                  .ok());
+  EXPECT_THAT(
+      refusal({{"b"}, {"a"}, {"a", {"b"}}}),
+      AllOf(StartsWith("glossary[2].source "), HasSubstr("entry 2 repeats the source of entry 1")));
+  EXPECT_THAT(refusal({{"New York"}, {"New \u00a0York"}}), HasSubstr("repeats"));
+  EXPECT_THAT(refusal({{"usb", {}, true}, {"USB", {}, true}}), HasSubstr("repeats"));
+  EXPECT_TRUE(CheckSources("glossary", std::vector<GlossaryEntry>{{"a", {"b"}, false, {{0}}},
+                                                                  {"a", {"c"}, false, {{1}}}})
+                  .ok());
+}
+
+TEST(Terms, OfEqualSourcesTheFirstCountsThatIsForTheText) {
+  const TermLists lists = Own({{"a", {"0"}, false, {{}}},
+                               {"a", {"1"}, false, {{1}}},
+                               {"a", {"2"}, false, {{1, 2}}},
+                               {"a", {"3"}, true}});
+  EXPECT_THAT(Wanted(lists, "a", 0), ElementsAre("3"));
+  EXPECT_THAT(Wanted(lists, "a", 1), ElementsAre("1"));
+  EXPECT_THAT(Wanted(lists, "a", 2), ElementsAre("2"));
+}
+
+TEST(Terms, OccurrencesShareTheirForms) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "a A ";
+  const TermLists lists = Own({{.source = "a", .targets = {"Haus"}, .ignore_case = true}});
+  const std::vector<FoundTerm> found = FindTerms(lists, text);
+  ASSERT_THAT(found, SizeIs(2000));
+  for (const FoundTerm& term : found) EXPECT_EQ(term.forms, found[0].forms);
+}
+
 TEST(UnmetTerms, AreThoseWithoutAnyFormAndThoseThatAreSaidTooSeldom) {
   const std::vector<GlossaryEntry> entries = {
       {"house", {"Haus", "Häuser"}}, {"cat", {"Katze"}}, {"house boat", {"Hausboot"}}};
@@ -133,6 +174,7 @@ TEST(UnmetTerms, AreThoseWithoutAnyFormAndThoseThatAreSaidTooSeldom) {
   EXPECT_THAT(unmet("house house house", "Haus Häuser Hausboot"), ElementsAre("house"));
   EXPECT_THAT(unmet("A house boat.", "Ein Boot."), ElementsAre("house boat"));
   EXPECT_THAT(unmet("A cat.", ""), ElementsAre("cat"));
+  EXPECT_THAT(unmet("cat cat house", "Haus Katze"), ElementsAre("cat"));
 }
 
 }  // namespace

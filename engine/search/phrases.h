@@ -10,7 +10,9 @@
 // phrase counts as said when the next token shows that its last word has ended.  If that token
 // continues the word, the phrase is not said: "hou se" is not said in "hou se n".
 //
-// A phrase may have several forms ("Haus", "Haus es", "Häus er"), any of which says it.
+// A phrase may have several forms ("Haus", "Haus es", "Häus er"), any of which says it.  All forms
+// are one tree of tokens, so a step costs as much as it has ways to go on, however many forms there
+// are.
 
 #ifndef DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
 #define DRAGOMAN_ENGINE_SEARCH_PHRASES_H_
@@ -71,16 +73,22 @@ class Phrases {
   bool Joins(int32_t before, int32_t token) const {
     return joins_ != nullptr && joins_->Joins(before, token);
   }
-  struct Form {
-    std::vector<int32_t> tokens;
-    size_t phrase;
+  // A beginning of forms.  The children of node n are the nodes from first_child of n up to that of
+  // n + 1, in the order of their tokens.
+  struct Node {
+    int32_t token = 0;  // its last one
+    uint32_t first_child = 0;
+    uint64_t forms = 0;     // the phrases that have forms which begin like this: a bit for each
+    uint64_t complete = 0;  // those that it is a form of
   };
-  bool IsSaid(const Form& form, const PhraseProgress& progress) const {
-    return (progress.said >> form.phrase & 1) != 0;
-  }
-  bool EndsIn(absl::Span<const int32_t> tokens, const Form& form, int length) const;
+  static constexpr uint32_t kNone = ~uint32_t{0};
 
-  std::vector<Form> forms_;   // of all phrases, in order
+  void AddNodes(const std::vector<Phrase>& phrases);
+  absl::Span<const Node> Children(uint32_t node) const;
+  uint32_t Child(uint32_t node, int32_t token) const;
+  uint32_t EndOf(absl::Span<const int32_t> tokens, int length) const;
+
+  std::vector<Node> nodes_;   // the root first, then the shorter before the longer; then a last one
   std::vector<int> lengths_;  // by phrase: of the shortest form
   const std::shared_ptr<const WordJoins> joins_;
   int tokens_ = 0;

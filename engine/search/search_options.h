@@ -16,7 +16,9 @@ namespace dragoman {
 class PieceIndex;
 class WordJoins;
 
-// What is the same for all sentences of a model, or of a request.  Shared, never copied.
+// What is the same for all sentences of a model, or of a request.  Shared, never copied.  Each step
+// goes through the bad words and the banned phrases for each row, so they are there once
+// (KeepOnce).
 struct SearchRules {
   int32_t eos_id = 0;
   int32_t decoder_start_id = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -106,7 +107,12 @@ class StartTag {
 class OutlineMaker {
  public:
   OutlineMaker(std::string_view html, const MarkupOptions& options)
-      : html_(html), options_(options), tokenizer_(html) {
+      : html_(html),
+        options_(options),
+        splitting_(options.splitting_tags.begin(), options.splitting_tags.end()),
+        non_splitting_(options.non_splitting_tags.begin(), options.non_splitting_tags.end()),
+        ignored_(options.ignore_tags.begin(), options.ignore_tags.end()),
+        tokenizer_(html) {
     outline_.elements.emplace_back();
   }
 
@@ -174,9 +180,9 @@ class OutlineMaker {
   HtmlKind KindOf(const std::string& name, bool foreign) const {
     HtmlKind kind;
     if (!foreign || IsForeignRoot(name)) kind = KindOfHtml(name);
-    if (Has(options_.splitting_tags, name)) kind.block = true;
-    if (Has(options_.non_splitting_tags, name)) kind.block = false;
-    if (kind.breaks && !Has(options_.non_splitting_tags, name) && !options_.join_lines) {
+    if (splitting_.contains(name)) kind.block = true;
+    if (non_splitting_.contains(name)) kind.block = false;
+    if (kind.breaks && !non_splitting_.contains(name) && !options_.join_lines) {
       kind.block = true;
     }
     return kind;
@@ -211,7 +217,7 @@ class OutlineMaker {
     HtmlElement element = {.kind = kind, .parent = Top(), .foreign = foreign};
     element.kind.keeps_space |= parent.kind.keeps_space;
     element.kind.hidden |= parent.kind.hidden;
-    const bool ignored = Has(options_.ignore_tags, tag.name());
+    const bool ignored = ignored_.contains(tag.name());
     const std::optional<bool> says = tag.SaysTranslated(options_);
     if (!ignored && !parent.sealed && says.value_or(parent.translated)) {
       element.values = tag.Values();
@@ -254,6 +260,7 @@ class OutlineMaker {
 
   const std::string_view html_;
   const MarkupOptions& options_;
+  const std::unordered_set<std::string> splitting_, non_splitting_, ignored_;
   HtmlTokenizer tokenizer_;
   HtmlOutline outline_;
   std::vector<Open> open_;

@@ -12,7 +12,7 @@
 #include "engine/text/term_index.h"
 
 #include <algorithm>
-#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "engine/base/utf8.h"
@@ -57,42 +57,54 @@ std::string ReadAll(std::string_view text, bool fold) {
 
 }  // namespace
 
-// A text in lower case, and where its characters came from.
-struct FoldedText {
-  struct Character {
-    uint32_t folded = 0;  // its first byte
-    TextSpan span;        // of the text
+std::string TermKey(std::string_view text, bool ignore_case) {
+  return (ignore_case ? "i" : "w") + ReadAll(text, /*fold=*/ignore_case);
+}
+
+FoldedText::FoldedText(std::string_view text) : text_(text) {
+  folded_.reserve(text.size());
+  written_.reserve(text.size());
+  characters_.reserve(text.size() + 1);
+  const auto add = [this](TextSpan span) {
+    characters_.push_back(
+        {static_cast<uint32_t>(folded_.size()), static_cast<uint32_t>(written_.size()), span});
   };
-  const std::string_view text;
-  std::string bytes;
-  std::vector<Character> characters;
+  ForEachRead(text, [&](char32_t c, TextSpan span) {
+    add(span);
+    AppendUtf8(LowerCase(c), &folded_);
+    AppendUtf8(c, &written_);
+  });
+  add({text.size(), text.size()});
+}
 
-  explicit FoldedText(std::string_view of) : text(of) {
-    bytes.reserve(text.size());
-    characters.reserve(text.size());
-    ForEachRead(text, [&](char32_t c, TextSpan span) {
-      characters.push_back({static_cast<uint32_t>(bytes.size()), span});
-      AppendUtf8(LowerCase(c), &bytes);
-    });
-  }
+// The index of the character that begins at that byte or, if there is none, before it.
+size_t FoldedText::At(size_t byte) const {
+  const auto after = std::upper_bound(
+      characters_.begin(), characters_.end(), byte,
+      [](size_t wanted, const Character& character) { return wanted < character.folded; });
+  return static_cast<size_t>(after - characters_.begin()) - 1;
+}
 
-  // The character that begins at that byte or, if there is none, before it.
-  const Character& At(size_t byte) const {
-    return *std::prev(std::upper_bound(
-        characters.begin(), characters.end(), byte,
-        [](size_t wanted, const Character& character) { return wanted < character.folded; }));
-  }
-};
+TextSpan FoldedText::SpanOf(TextSpan folded) const {
+  return {characters_[At(folded.begin)].span.begin, characters_[At(folded.end - 1)].span.end};
+}
+
+std::string_view FoldedText::WrittenAt(TextSpan folded) const {
+  const size_t begin = characters_[At(folded.begin)].written;
+  const size_t end = characters_[At(folded.end - 1) + 1].written;
+  return std::string_view(written_).substr(begin, end - begin);
+}
 
 TermIndex::TermIndex(absl::Span<const Term> terms) {
   std::vector<std::string> folded;
   for (uint32_t t = 0; t < terms.size(); ++t) {
     folded.push_back(ReadAll(terms[t].text, /*fold=*/true));
     exact_.push_back(terms[t].ignore_case ? "" : ReadAll(terms[t].text, /*fold=*/false));
-    if (!folded[t].empty()) places_.push_back({t, static_cast<uint32_t>(folded[t].size())});
+    if (!folded[t].empty()) order_.push_back(t);
   }
-  std::stable_sort(places_.begin(), places_.end(),
-                   [&](const Place& a, const Place& b) { return folded[a.term] < folded[b.term]; });
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    return std::tie(folded[a], exact_[a], a) < std::tie(folded[b], exact_[b], b);
+  });
   AddNodes(folded);
   AddFallbacks();
 }
@@ -100,24 +112,24 @@ TermIndex::TermIndex(absl::Span<const Term> terms) {
 // Goes through the sorted terms once for each of their bytes: those that agree so far are a node.
 void TermIndex::AddNodes(absl::Span<const std::string> folded) {
   struct Range {
-    uint32_t begin, end;  // places
+    uint32_t begin, end;  // of order_
   };
-  std::vector<Range> level = {{0, static_cast<uint32_t>(places_.size())}}, next;
+  std::vector<Range> level = {{0, static_cast<uint32_t>(order_.size())}}, next;
   nodes_.emplace_back();
   for (size_t depth = 0, node = 0; !level.empty(); ++depth) {
     next.clear();
     for (auto [i, end] : level) {
       const uint32_t begin = i;
-      while (i < end && places_[i].length == depth) ++i;
+      while (i < end && folded[order_[i]].size() == depth) ++i;
       if (i > begin) {
-        nodes_[node].terms = begin;
-        places_[i - 1].last = true;
+        nodes_[node].group = static_cast<uint32_t>(groups_.size());
+        groups_.push_back({begin, i, static_cast<uint32_t>(depth)});
       }
       nodes_[node++].first_child = static_cast<uint32_t>(nodes_.size());
       while (i < end) {
-        const char byte = folded[places_[i].term][depth];
+        const char byte = folded[order_[i]][depth];
         const uint32_t first = i;
-        while (i < end && folded[places_[i].term][depth] == byte) ++i;
+        while (i < end && folded[order_[i]][depth] == byte) ++i;
         next.push_back({first, i});
         nodes_.emplace_back().byte = static_cast<uint8_t>(byte);
       }
@@ -153,37 +165,68 @@ void TermIndex::AddFallbacks() {
     for (uint32_t c = nodes_[node].first_child; c < nodes_[node + 1].first_child; ++c) {
       const uint32_t fallback = node == 0 ? 0 : After(nodes_[node].fallback, nodes_[c].byte);
       nodes_[c].fallback = fallback;
-      nodes_[c].shorter = nodes_[fallback].terms != kNone ? fallback : nodes_[fallback].shorter;
+      nodes_[c].shorter = nodes_[fallback].group != kNone ? fallback : nodes_[fallback].shorter;
     }
   }
 }
 
-// Adds the terms that a node is, which end before that byte of the folded text.
-void TermIndex::Add(uint32_t node, const FoldedText& text, size_t end,
-                    std::vector<TermMatch>* found) const {
-  uint32_t place = nodes_[node].terms;
-  const size_t begin = end - places_[place].length;
-  const TextSpan span = {text.At(begin).span.begin, text.At(end - 1).span.end};
-  if (!IsWholeWord(text.text, span.begin, span.end)) return;
-  const std::string written = ReadAll(text.text.substr(span.begin, span.size()), /*fold=*/false);
-  for (bool more = true; more; ++place) {
-    const std::string& exact = exact_[places_[place].term];
-    if (exact.empty() || exact == written) found->push_back({places_[place].term, span});
-    more = !places_[place].last;
+std::vector<TermIndex::End> TermIndex::EndsIn(const FoldedText& text) const {
+  std::vector<End> ends;
+  if (order_.empty()) return ends;
+  uint32_t node = 0;
+  for (size_t i = 0; i < text.folded().size(); ++i) {
+    node = After(node, static_cast<uint8_t>(text.folded()[i]));
+    End end;
+    end.node = nodes_[node].group != kNone ? node : nodes_[node].shorter;
+    end.end = i + 1;
+    if (end.node == 0) continue;
+    if (EndsWordAt(text.text(), text.SpanOf({i, i + 1}).end)) ends.push_back(end);
   }
+  return ends;
 }
 
-std::vector<TermMatch> TermIndex::Find(std::string_view text) const {
-  std::vector<TermMatch> found;
-  if (places_.empty()) return found;
-  const FoldedText folded(text);
-  uint32_t node = 0;
-  for (size_t i = 0; i < folded.bytes.size(); ++i) {
-    node = After(node, static_cast<uint8_t>(folded.bytes[i]));
-    uint32_t term = nodes_[node].terms != kNone ? node : nodes_[node].shorter;
-    for (; term != 0; term = nodes_[term].shorter) Add(term, folded, i + 1, &found);
+// The terms of a group that are to be written like this; "": in any case.
+absl::Span<const uint32_t> TermIndex::Written(const Group& group, std::string_view exact) const {
+  const absl::Span<const uint32_t> all =
+      absl::MakeConstSpan(order_).subspan(group.first, group.last - group.first);
+  const auto first =
+      std::lower_bound(all.begin(), all.end(), exact,
+                       [this](uint32_t t, std::string_view other) { return exact_[t] < other; });
+  const auto last =
+      std::upper_bound(first, all.end(), exact,
+                       [this](std::string_view other, uint32_t t) { return other < exact_[t]; });
+  return all.subspan(static_cast<size_t>(first - all.begin()), static_cast<size_t>(last - first));
+}
+
+std::optional<TermOccurrence> TermIndex::Next(const FoldedText& text, size_t most, End* end) const {
+  while (end->node != 0) {
+    const Node& node = nodes_[end->node];
+    const Group& group = groups_[node.group];
+    const TextSpan folded = {end->end - group.length, end->end};
+    end->node = node.shorter;
+    TermOccurrence found = {.span = text.SpanOf(folded)};
+    if (found.span.size() > most) continue;
+    if (!IsWholeWord(text.text(), found.span.begin, found.span.end)) continue;
+    found.terms = {Written(group, text.WrittenAt(folded)), Written(group, "")};
+    if (!found.terms[0].empty() || !found.terms[1].empty()) return found;
   }
-  return found;
+  return std::nullopt;
+}
+
+void TermIndex::Find(std::string_view text, absl::FunctionRef<void(const TermMatch&)> see) const {
+  const FoldedText folded(text);
+  for (End end : EndsIn(folded)) {
+    while (const auto found = Next(folded, text.size(), &end)) {
+      std::array<uint32_t, 2> first = {kNone, kNone};
+      for (size_t i = 0; i < first.size(); ++i) {
+        if (!found->terms[i].empty()) first[i] = found->terms[i].front();
+      }
+      std::sort(first.begin(), first.end());
+      for (const uint32_t term : first) {
+        if (term != kNone) see({term, found->span});
+      }
+    }
+  }
 }
 
 }  // namespace dragoman

@@ -124,6 +124,10 @@ absl::StatusOr<GlossaryPtr> GlossaryStore::Update(
 absl::StatusOr<GlossaryPtr> GlossaryStore::Put(const std::string& id, GlossaryText glossary) {
   TidyGlossary(&glossary);
   RETURN_IF_ERROR(CheckGlossary(glossary));
+  for (size_t d = 0; d < glossary.dictionaries.size(); ++d) {
+    RETURN_IF_ERROR(CheckSources(absl::StrCat("glossary.dictionaries[", d, "].entries"),
+                                 glossary.dictionaries[d].entries));
+  }
   RETURN_IF_ERROR(CheckLimits(id, glossary));
   const std::string text = WriteGlossary(glossary);
   GlossaryPtr stored = InMemory(id, std::move(glossary));

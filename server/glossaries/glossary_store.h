@@ -62,8 +62,9 @@ class GlossaryStore {
     return files_.List(principal);
   }
 
-  // Stores a new one for its owner, under a new id.  INVALID_ARGUMENT as CheckGlossary,
-  // RESOURCE_EXHAUSTED over the limits, UNAVAILABLE if it cannot be written.
+  // Stores a new one for its owner, under a new id.  INVALID_ARGUMENT as CheckGlossary and, for the
+  // entries of each pair of languages, CheckSources; RESOURCE_EXHAUSTED over the limits,
+  // UNAVAILABLE if it cannot be written.
   absl::StatusOr<GlossaryPtr> Create(GlossaryText glossary);
   // Stores what `edit` makes of it, as the next version; the owner stays.  Also the errors of
   // Find, and FAILED_PRECONDITION if it is not the principal's to change or its file cannot be read

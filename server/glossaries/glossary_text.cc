@@ -18,8 +18,6 @@ namespace dragoman {
 namespace {
 
 constexpr size_t kMaxName = 256;           // bytes
-constexpr size_t kMaxTerm = 1024;          // bytes
-constexpr size_t kMaxForms = 32;           // of an entry
 constexpr size_t kMaxDictionaries = 1000;  // dictionaries
 
 // What the lines that are read next belong to.
@@ -65,8 +63,9 @@ GlossaryEntry ReadEntry(std::vector<std::string> fields, const Context& context)
 absl::Status CheckTerm(const std::string& field, const std::string& term) {
   if (!IsValidUtf8(term)) return InvalidField(field, "is not valid UTF-8");
   if (StripWhiteSpace(term).empty()) return InvalidField(field, "is empty, want a phrase");
-  if (term.size() > kMaxTerm) {
-    return InvalidField(field, absl::StrCat("has ", term.size(), " bytes, the most is ", kMaxTerm));
+  if (term.size() > kMaxTermBytes) {
+    return InvalidField(field,
+                        absl::StrCat("has ", term.size(), " bytes, the most is ", kMaxTermBytes));
   }
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   if (std::any_of(term.begin(), term.end(), is_control)) {
@@ -77,9 +76,9 @@ absl::Status CheckTerm(const std::string& field, const std::string& term) {
 
 absl::Status CheckEntry(const std::string& field, const GlossaryEntry& entry) {
   RETURN_IF_ERROR(CheckTerm(field + ".source", entry.source));
-  if (entry.targets.size() > kMaxForms) {
-    return InvalidField(field + ".targets",
-                        absl::StrCat("are ", entry.targets.size(), ", the most is ", kMaxForms));
+  if (entry.targets.size() > kMaxTermTargets) {
+    return InvalidField(field + ".targets", absl::StrCat("are ", entry.targets.size(),
+                                                         ", the most is ", kMaxTermTargets));
   }
   for (const std::string& target : entry.targets) {
     RETURN_IF_ERROR(CheckTerm(field + ".targets", target));

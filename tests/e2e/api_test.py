@@ -123,7 +123,7 @@ class ErrorTest(ServerTest):
                 (translation, "Translate", "contents[1]", pb.TranslateRequest(contents=["fine", text])),
                 (translation, "Translate", "options.glossary[1].target", pb.TranslateRequest(
                     contents=["fine"], options=pb.DecodingOptions(glossary=[
-                        pb.GlossaryEntry(source="b", target="c"),
+                        pb.GlossaryEntry(source="a", target="c"),
                         pb.GlossaryEntry(source="b", target=text)]))),
                 (translation, "Score", "pairs[1].target", pb.ScoreRequest(pairs=[
                     pb.ScorePair(source="b", target="c"),

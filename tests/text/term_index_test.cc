@@ -1,5 +1,6 @@
 #include "engine/text/term_index.h"
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <utility>
@@ -19,9 +20,9 @@ using ::testing::IsEmpty;
 std::vector<std::pair<size_t, std::string>> Found(const std::vector<Term>& terms,
                                                   const std::string& text) {
   std::vector<std::pair<size_t, std::string>> found;
-  for (const TermMatch& match : TermIndex(terms).Find(text)) {
+  TermIndex(terms).Find(text, [&](const TermMatch& match) {
     found.emplace_back(match.term, text.substr(match.span.begin, match.span.size()));
-  }
+  });
   return found;
 }
 
@@ -50,6 +51,31 @@ TEST(TermIndex, CaseCountsUnlessItIsIgnored) {
               ElementsAre(std::pair(1, "polish"), std::pair(3, "polish"), std::pair(2, "ärger")));
 }
 
+TEST(TermIndex, OfEqualTermsTheFirstIsFoundHoweverManyThereAre) {
+  std::vector<Term> terms = {{"B"}};
+  for (int i = 0; i < 100'000; ++i) terms.push_back({i % 3 == 0 ? "a  b" : "a\u00a0b"});
+  EXPECT_THAT(Found(terms, "a b, a b B"),
+              ElementsAre(std::pair(1, "a b"), std::pair(1, "a b"), std::pair(0, "B")));
+  EXPECT_EQ(TermKey("a  b", false), TermKey("a\u00a0b", false));
+  EXPECT_NE(TermKey("a b", false), TermKey("A b", false));
+  EXPECT_EQ(TermKey("a b", true), TermKey("A b", true));
+  EXPECT_NE(TermKey("a b", true), TermKey("a b", false));
+}
+
+// What begins with the same letters in other cases is other terms.
+TEST(TermIndex, OfManyThatDifferInCaseThatWhichIsWrittenIsFound) {
+  std::vector<Term> terms;
+  for (unsigned bits = 0; bits < 1u << 12; ++bits) {
+    std::string text;
+    for (unsigned i = 0; i < 12; ++i) text += (bits >> i & 1) != 0 ? 'A' : 'a';
+    terms.push_back({text});
+  }
+  terms.push_back({"AAAAAAAAAAAA", true});
+  EXPECT_THAT(Found(terms, terms[1234].text + " " + terms[77].text),
+              ElementsAre(std::pair(1234, terms[1234].text), std::pair(4096, terms[1234].text),
+                          std::pair(77, terms[77].text), std::pair(4096, terms[77].text)));
+}
+
 // A naive twin, over texts of very few letters.
 TEST(TermIndex, FindsWhatASearchForEachTermFinds) {
   std::mt19937 random(7);
@@ -66,7 +92,9 @@ TEST(TermIndex, FindsWhatASearchForEachTermFinds) {
       const std::string term = text(4);
       const bool plain = term.find("  ") == term.npos && !term.starts_with(" ") &&
                          !term.ends_with(" ") && !term.empty();
-      if (plain) terms.push_back({term});
+      const bool is_new = std::none_of(terms.begin(), terms.end(),
+                                       [&](const Term& other) { return other.text == term; });
+      if (plain && is_new) terms.push_back({term});
     }
     const std::string all = text(30);
     if (all.find("  ") != all.npos) continue;
@@ -77,10 +105,10 @@ TEST(TermIndex, FindsWhatASearchForEachTermFinds) {
         if (IsWholeWord(all, i, i + term.size())) want.emplace_back(t, i);
       }
     }
-    for (const TermMatch& match : TermIndex(terms).Find(all)) {
+    TermIndex(terms).Find(all, [&](const TermMatch& match) {
       found.emplace_back(match.term, match.span.begin);
       EXPECT_EQ(all.substr(match.span.begin, match.span.size()), terms[match.term].text);
-    }
+    });
     EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(want)) << all;
   }
 }

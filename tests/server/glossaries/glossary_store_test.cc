@@ -187,6 +187,20 @@ TEST_F(GlossaryStoreTest, AnOwnerHasLimits) {
   EXPECT_TRUE(absl::IsInvalidArgument(store->Create(Text("bob", {{"\n"}})).status()));
 }
 
+TEST_F(GlossaryStoreTest, ASourceIsStoredOnceButAFileMayRepeatIt) {
+  const auto store = Open();
+  const absl::Status twice =
+      store->Create(Text("alice", {{"cat"}, {"new house"}, {"new  house ", {"Neubau"}}})).status();
+  EXPECT_TRUE(absl::IsInvalidArgument(twice)) << twice;
+  EXPECT_THAT(
+      std::string(twice.message()),
+      HasSubstr("dictionaries[0].entries[2].source: entry 2 repeats the source of entry 1"));
+  EXPECT_TRUE(store->Create(Text("alice", {{"cat"}, {"Cat"}, {"CAT", {}, true}})).ok());
+  PutFile("houses.tsv", "house\tHaus\nhouse\tHeim\n");
+  ASSERT_TRUE(store->Look().ok());
+  EXPECT_EQ((*store->Find("houses", ""))->entries(), 2u);
+}
+
 // Stores a glossary, changes it, makes another one and deletes the first.
 void WriteMuch(GlossaryStore* store, const std::string& id) {
   std::vector<GlossaryEntry> many;

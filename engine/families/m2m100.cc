@@ -236,6 +236,7 @@ const Adapter m2m100_adapter = {
     {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*", "model.encoder.version",
      "model.decoder.version"},
     /*find_shortlist=*/nullptr,
-    ReadLanguages};
+    ReadLanguages,
+    {"M2M100Tokenizer", "NllbTokenizer"}};
 
 }  // namespace dragoman

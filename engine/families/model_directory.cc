@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
+#include "engine/families/tokenizer_check.h"
 #include "engine/formats/json_fields.h"
 #include "engine/formats/open_weights.h"
 
@@ -50,7 +51,9 @@ absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
 
 absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
   for (const Adapter* adapter : Adapters()) {
-    if (adapter->recognizes(files)) return adapter;
+    if (!adapter->recognizes(files)) continue;
+    RETURN_IF_ERROR(CheckTokenizerClass(*adapter, files));
+    return adapter;
   }
   return NotRecognized(files);
 }

@@ -58,6 +58,14 @@ absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
   return NotRecognized(files);
 }
 
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizerOf(const Adapter& adapter,
+                                                                 const DirectoryFiles& files,
+                                                                 const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(std::unique_ptr<const Tokenizer> tokenizer, adapter.open_tokenizer(files, spec));
+  RETURN_IF_ERROR(CheckPieces(*tokenizer, files));
+  return tokenizer;
+}
+
 // Alignment settings that config.json may have in any family: "alignment_layer", a layer of the
 // decoder, counted from its end if negative, and "alignment_heads", a list of that layer's heads.
 absl::Status ReadAlignment(const DirectoryFiles& files, ModelSpec* spec) {
@@ -102,7 +110,7 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
   RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
-  ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
+  ASSIGN_OR_RETURN(auto tokenizer, OpenTokenizerOf(*adapter, files, config.spec));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
   ShortlistSource shortlist;
   if (adapter->find_shortlist != nullptr) {
@@ -117,7 +125,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
-  return adapter->open_tokenizer(files, config.spec);
+  return OpenTokenizerOf(*adapter, files, config.spec);
 }
 
 absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
@@ -127,7 +135,7 @@ absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
   ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
   if (adapter->read_languages != nullptr) return adapter->read_languages(files, config.spec);
   ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer,
-                   adapter->open_tokenizer(files, config.spec));
+                   OpenTokenizerOf(*adapter, files, config.spec));
   return tokenizer->languages();
 }
 

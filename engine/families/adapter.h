@@ -48,6 +48,9 @@ struct Adapter {
   // tokenizer knows them.  A file that is malformed need not be noticed.
   absl::StatusOr<Languages> (*read_languages)(const DirectoryFiles& files,
                                               const ModelSpec& spec) = nullptr;
+  // Hugging Face's tokenizers whose rules open_tokenizer follows, without the "Fast" that may end
+  // their names.  A directory that names another one (tokenizer_class) is refused.
+  std::vector<const char*> tokenizer_classes = {};
 };
 
 // All adapters.  The first that recognizes a directory opens it.

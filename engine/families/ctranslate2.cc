@@ -60,6 +60,16 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 }  // namespace
 
 extern const Adapter adapter;
-const Adapter adapter = {"CTranslate2", Recognizes, Configure, OpenTokenizer, OpenTensors};
+const Adapter adapter = {"CTranslate2",
+                         Recognizes,
+                         Configure,
+                         OpenTokenizer,
+                         OpenTensors,
+                         /*harmless=*/{},
+                         /*find_shortlist=*/nullptr,
+                         /*read_languages=*/nullptr,
+                         // Those of the models whose habits AddToolkitHabits knows.
+                         {"M2M100Tokenizer", "NllbTokenizer", "MBartTokenizer", "MBart50Tokenizer",
+                          "MarianTokenizer", "T5Tokenizer", "MT5Tokenizer"}};
 
 }  // namespace dragoman::ctranslate2

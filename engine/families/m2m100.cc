@@ -235,6 +235,7 @@ const Adapter adapter = {"M2M100 and NLLB",
                          {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*",
                           "model.encoder.version", "model.decoder.version"},
                          /*find_shortlist=*/nullptr,
-                         ReadLanguages};
+                         ReadLanguages,
+                         {"M2M100Tokenizer", "NllbTokenizer"}};
 
 }  // namespace dragoman::m2m100

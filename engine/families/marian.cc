@@ -198,6 +198,7 @@ const Adapter adapter = {
     // Sinusoids, which are computed here, as Hugging Face does.
     {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"},
     /*find_shortlist=*/nullptr,
-    ReadLanguages};
+    ReadLanguages,
+    {"MarianTokenizer"}};
 
 }  // namespace dragoman::marian

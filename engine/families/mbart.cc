@@ -201,6 +201,7 @@ const Adapter adapter = {"mBART",
                          // fairseq's version, in old files.
                          {"model.encoder.version", "model.decoder.version"},
                          /*find_shortlist=*/nullptr,
-                         ReadLanguages};
+                         ReadLanguages,
+                         {"MBartTokenizer", "MBart50Tokenizer"}};
 
 }  // namespace dragoman::mbart

@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
+#include "engine/families/tokenizer_check.h"
 #include "engine/formats/json_fields.h"
 #include "engine/formats/open_weights.h"
 
@@ -50,9 +51,19 @@ absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
 
 absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
   for (const Adapter* adapter : Adapters()) {
-    if (adapter->recognizes(files)) return adapter;
+    if (!adapter->recognizes(files)) continue;
+    RETURN_IF_ERROR(CheckTokenizerClass(*adapter, files));
+    return adapter;
   }
   return NotRecognized(files);
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizerOf(const Adapter& adapter,
+                                                                 const DirectoryFiles& files,
+                                                                 const ModelSpec& spec) {
+  ASSIGN_OR_RETURN(std::unique_ptr<const Tokenizer> tokenizer, adapter.open_tokenizer(files, spec));
+  RETURN_IF_ERROR(CheckPieces(*tokenizer, files));
+  return tokenizer;
 }
 
 // Alignment settings that config.json may have in any family: "alignment_layer", a layer of the
@@ -99,7 +110,7 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) 
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
   RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
-  ASSIGN_OR_RETURN(auto tokenizer, adapter->open_tokenizer(files, config.spec));
+  ASSIGN_OR_RETURN(auto tokenizer, OpenTokenizerOf(*adapter, files, config.spec));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
   ShortlistSource shortlist;
   if (adapter->find_shortlist != nullptr) {
@@ -114,7 +125,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string
   ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
-  return adapter->open_tokenizer(files, config.spec);
+  return OpenTokenizerOf(*adapter, files, config.spec);
 }
 
 absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
@@ -124,7 +135,7 @@ absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
   ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
   if (adapter->read_languages != nullptr) return adapter->read_languages(files, config.spec);
   ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer,
-                   adapter->open_tokenizer(files, config.spec));
+                   OpenTokenizerOf(*adapter, files, config.spec));
   return tokenizer->languages();
 }
 

@@ -52,7 +52,8 @@ absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory);
 
 // Recognizes a directory by its files and opens it; a zip is unpacked in the process.  None of the
 // weights are read yet.  NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is malformed;
-// UNIMPLEMENTED: a family, an architecture or an option that this engine does not support.
+// UNIMPLEMENTED: a family, an architecture, a tokenizer or an option that this engine does not
+// support.
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
 
 // Opens only the tokenizer.  The same errors.

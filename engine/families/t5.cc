@@ -311,6 +311,7 @@ const Adapter adapter = {
     // Attention to the source has no positions; old files have the bias that it would not use.
     {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},
     /*find_shortlist=*/nullptr,
-    ReadLanguages};
+    ReadLanguages,
+    {"T5Tokenizer", "MT5Tokenizer"}};
 
 }  // namespace dragoman::t5

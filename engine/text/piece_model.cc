@@ -144,6 +144,13 @@ std::vector<std::string> PieceModel::Encode(std::string_view text,
   return pieces;
 }
 
+bool PieceModel::has_file() const { return !impl_->words.has_value(); }
+
+bool PieceModel::Has(const std::string& piece) const {
+  if (!has_file()) return false;
+  return impl_->processor.IdToPiece(impl_->processor.PieceToId(piece)) == piece;
+}
+
 std::vector<std::string> PieceModel::Pieces() const {
   std::vector<std::string> pieces;
   const int size = impl_->processor.GetPieceSize();

@@ -46,6 +46,11 @@ class PieceModel {
   int32_t eos_id() const;      // negative if there is none
   int32_t unknown_id() const;  // negative if there is none
 
+  // Whether there is a .spm file; otherwise texts are split into words.
+  bool has_file() const;
+  // Whether the file has this piece.  False if there is none.
+  bool Has(const std::string& piece) const;
+
   // The pieces by their ids in the file.
   std::vector<std::string> Pieces() const;
 

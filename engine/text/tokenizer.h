@@ -90,6 +90,7 @@ class Tokenizer {
   // REQUIRES: no part is missing.
   explicit Tokenizer(TokenizerParts parts);
 
+  const TokenizerParts& parts() const { return parts_; }
   const Languages& languages() const { return parts_.languages; }
   // REQUIRES: languages() has resolved the pair, or the pair has no names.
   Frame FrameOf(const LanguagePair& pair) const { return parts_.frame(pair); }

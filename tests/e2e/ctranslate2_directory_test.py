@@ -120,13 +120,13 @@ class CTranslate2Test(unittest.TestCase):
 
     def test_without_a_tokenizer_words_and_characters_are_tokens(self):
         model = ct2.marian(MARIAN)
+        model.source = model.target = [token.replace("▁", "▂") for token in model.source]
         ct2.write(model, self.path("bare"))
         server, translate = self.serve({"bare": self.path("bare")})
-        pieces = "▁The ▁cat ."
-        response = server.translate(pieces, options={"beam_size": 1})
-        want = translate("bare", ["▁The   ▁cat ."])[0]
+        response = server.translate("▂The ▂cat .", options={"beam_size": 1})
+        want = translate("bare", ["▂The   ▂cat ."])[0]
         self.assertEqual(response.translations[0].hypotheses[0].text, want["text"])
-        self.assertEqual(want["text"], " ".join(want["tokens"]).replace("▁", " ").strip())
+        self.assertEqual(want["text"], " ".join(want["tokens"]))
 
     def argos(self, name, **metadata):
         """An unpacked Argos package."""

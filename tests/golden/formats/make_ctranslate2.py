@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "e2e"))
 
 import ctranslate2_models
 
-TOKENS = ["<s>", "</s>", "<unk>", "▁The", "▁cat", "."]
+TOKENS = ["<s>", "</s>", "<unk>", "The", "cat", "."]
 WIDTH, INNER = 4, 6
 
 

@@ -12,7 +12,7 @@ import unittest
 
 from certificates import Authority, read, replace
 from harness import await_true
-from security_test import BLOG, SHOP, SecurityTest, failures, read_at
+from security_test import BLOG, SHOP, SecurityTest, failures
 
 JSON = {"Content-Type": "application/json"}
 BODY = {"contents": ["Good morning."]}
@@ -183,11 +183,9 @@ class HttpsTest(SecurityTest):
                 replace(cert, b"no certificate")
                 await_true(lambda: failures(server, "certificates") > before, "it was tried")
                 self.assertEqual(shown(), served)
-                since = read_at(server, "certificates")
                 replace(key, read(other[1]))
                 replace(cert, read(other[0]))
-                await_true(lambda: read_at(server, "certificates") > since, "the new one is read")
-                self.assertGreater(shown(), served + 80_000)
+                await_true(lambda: shown() > served + 80_000, "the new one is shown")
                 self.assertEqual(texts(old.translate()), [GERMAN])
 
     def test_other_authorities_of_clients_need_no_restart(self):

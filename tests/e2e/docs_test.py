@@ -70,15 +70,17 @@ PICTURES = [
 
 # What is too long for a test, or has another name here.
 CHANGES = [
-    (r"--duration \d+", "--duration 1"),
+    (r"--duration \d+", "--duration 0.5"),
     (r"--sweep \S+", "--sweep 50:100:2"),
     (r"--rate 300 ", "--rate 30 --seconds 1 "),
     (r"--server-cores 0,1 --client-cores 2,3", "--server-cores 0 --client-cores 0 --seconds 0.3"),
     (r"(apis\.py) --texts \d+ --clients \d+", r"\1 --texts 20 --clients 4 --client-cores 0"),
     (r"first_text_bench\.py --rounds 9", "first_text_bench.py --rounds 1"),
     (r"kernels_bench", "kernels_bench --benchmark_min_time=0.001"),
-    (r"shapes_bench --rounds \d+", "shapes_bench --rounds 1"),
-    (r"--size base", "--size small"),
+    (r"shapes_bench --rounds \d+", "shapes_bench --rounds 1 --rows 8"),
+    (r"markup_bench", "markup_bench --rounds 1"),
+    (r"memory_bench", "memory_bench 1000"),
+    (r"--size base", "--size tiny"),
     (r"--sentences 256", "--sentences 8"),
     (r"\], 2000, 500\)", "], 20, 5)"),
     (r"lines=100000", "lines=2"),
@@ -166,6 +168,7 @@ class DocumentsTest(unittest.TestCase):
         cls.addClassCleanup(cls.hub.stop)
         cls.server = Server("--model", f"en-de-fr-es={BUILT_IN}")
         cls.addClassCleanup(cls.server.stop)
+        cls.client = cls.authority.issue("client", "DNS:client")
         cert, key = cls.authority.issue("server", "IP:127.0.0.1")
         cls.tls = subprocess.Popen(
             [SERVER, "--model", f"en-de-fr-es={BUILT_IN}", "--grpc-address", "127.0.0.1:0",
@@ -211,9 +214,8 @@ class DocumentsTest(unittest.TestCase):
                           ("vocab.spm", "vocab.deen.spm"), ("lex.bin", "lex.50.50.ende.s2t.bin")):
             shutil.copy(os.path.join(student, own), os.path.join(directory, "firefox/ende", name))
         shutil.copy(self.authority.ca, os.path.join(directory, "ca.pem"))
-        cert, key = self.authority.issue("client", "DNS:client")
-        shutil.copy(cert, os.path.join(directory, "me.pem"))
-        shutil.copy(key, os.path.join(directory, "me.key"))
+        for path, name in zip(self.client, ("me.pem", "me.key")):
+            shutil.copy(path, os.path.join(directory, name))
         with open(os.path.join(directory, "token"), "w", encoding="utf-8") as file:
             file.write("a-token\n")
         os.mkdir(os.path.join(directory, "tmp"))

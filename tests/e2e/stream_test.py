@@ -206,7 +206,7 @@ class HostileTest(ServerTest):
         self.server.translate("Good morning.")
 
     def long_request(self):
-        return pb.TranslateRequest(contents=["The weather is nice today."] * 64,
+        return pb.TranslateRequest(contents=["The weather is nice today."] * 8,
                                    options=pb.DecodingOptions(min_length=200, max_length=201))
 
     def test_cancelled_in_the_middle(self):
@@ -229,7 +229,7 @@ class HostileTest(ServerTest):
                 nonlocal sent
                 while sent < most:
                     sent += 1
-                    yield item("same", "word " * 400)
+                    yield item("i" * 2000, "Good morning.")  # the answer repeats the id
 
             self.server.translate("Good morning.")
             memory = self.resident()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -150,11 +151,13 @@ class TlsTest(SecurityTest):
             for path, broken in ((cert, b"no certificate"), (key, read(other[1])), (cert, b"")):
                 before = failures(server, "certificates")
                 replace(path, broken)
+                server.process.send_signal(signal.SIGHUP)  # it looks at once
                 await_true(lambda: failures(server, "certificates") > before, "it was tried")
                 self.assertEqual(self.translates(server, self.authority.ca), grpc.StatusCode.OK)
                 reloads = server.log_text().count("certificates reloaded")
                 replace(cert, read(self.cert))
                 replace(key, read(self.key))
+                server.process.send_signal(signal.SIGHUP)
                 server.await_log("certificates reloaded", times=reloads + 1)  # it is well again
             server.await_log("certificates not reloaded")
             self.assertEqual(self.not_after(server), served)

@@ -9,8 +9,11 @@ import subprocess
 import tempfile
 import unittest
 
+import together
 from certificates import Authority
 from harness import CLIENT, FLOAT32, SERVER, ServerTest, free_port, golden_inputs, serve
+
+load_tests = together.load_tests
 
 
 class CommandTest(ServerTest):

@@ -10,7 +10,10 @@ import unittest
 
 import grpc
 
+import together
 from harness import FLOAT32, Server, ServerTest, await_true, pb, pb_grpc, serve
+
+load_tests = together.load_tests
 
 ONE_WORKER = (*FLOAT32, "--workers", "1")
 HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 1, 3, 4, 6, 7  # frames (RFC 9113, section 6)

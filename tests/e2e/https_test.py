@@ -10,9 +10,12 @@ import subprocess
 import tempfile
 import unittest
 
+import together
 from certificates import Authority, read, replace
 from harness import await_true
 from security_test import BLOG, SHOP, SecurityTest, failures
+
+load_tests = together.load_tests
 
 JSON = {"Content-Type": "application/json"}
 BODY = {"contents": ["Good morning."]}

@@ -17,7 +17,10 @@ import unittest
 
 import grpc
 
+import together
 from harness import MODEL, SOURCE_DIR, await_true, golden_inputs, pb, seed, serve
+
+load_tests = together.load_tests
 
 OTHER = os.path.join(SOURCE_DIR, "tests/golden/models/marian-rand")
 TRAINED = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")

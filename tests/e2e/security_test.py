@@ -10,10 +10,13 @@ import unittest
 
 import grpc
 
+import together
 from certificates import Authority, read, replace
 from harness import (CLIENT, FLOAT32, MODEL, Server, await_true, details_of, hold_call, pb, pb_grpc,
                      run_server)
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # on the path that the harness sets
+
+load_tests = together.load_tests
 
 SHOP, BLOG = "shop-token-0123456789", "blog-token-0123456789"
 ONE_WORKER = (*FLOAT32, "--workers", "1")

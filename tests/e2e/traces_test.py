@@ -12,7 +12,10 @@ import unittest
 
 import grpc
 
+import together
 from harness import FLOAT32, MODEL, Server, await_true, pb, pb_grpc, run_server
+
+load_tests = together.load_tests
 
 TEXT = "The old teacher sees a small house."
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

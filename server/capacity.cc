@@ -47,6 +47,17 @@ double UtilizationFor(double stretch) {
   return std::rbegin(kCurve)->utilization;
 }
 
+// The same for the p99 of a load, if a sentence alone takes so long.
+absl::StatusOr<double> UtilizationFor(const OfferedLoad& load, absl::Duration alone) {
+  if (load.p99 == absl::InfiniteDuration()) return kUsual;
+  const double utilization = UtilizationFor(absl::FDivDuration(load.p99, alone));
+  if (utilization > 0) return utilization;
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "plan: p99=%s cannot be had by more cores: a sentence alone takes up to %.1f ms, and under "
+      "the least load 1 in 100 takes %.1f times that",
+      absl::FormatDuration(load.p99), absl::ToDoubleMilliseconds(alone), kCurve[0].stretch));
+}
+
 // ---- The load -------------------------------------------------------------------------------
 
 absl::Status Wrong(const std::string& part, const char* want) {
@@ -200,6 +211,7 @@ absl::StatusOr<MeasuredWorker> MeasureWorker(const ServerOptions& options,
   Measurement measurement(&translator, load, std::move(sentences));
   RETURN_IF_ERROR(measurement.Busy(kInFlight, kWarmUp).status());
   ASSIGN_OR_RETURN(worker.alone, measurement.Alone(kAlone));
+  RETURN_IF_ERROR(UtilizationFor(load, worker.alone).status());  // before it takes longer
   ASSIGN_OR_RETURN(worker.cpu_seconds, measurement.Busy(kInFlight, kTime));
   worker.model_bytes = ReadProcessStats().resident_bytes;
   worker.worker_bytes = std::max(0.0, worker.model_bytes - loaded);
@@ -255,17 +267,8 @@ absl::StatusOr<std::vector<std::string>> SampleSentences(const OfferedLoad& load
 
 absl::StatusOr<CapacityPlan> PlanCapacity(const OfferedLoad& load, const MeasuredWorker& worker,
                                           int machine_cores) {
-  CapacityPlan plan = {.utilization = kUsual};
-  if (load.p99 < absl::InfiniteDuration()) {
-    plan.utilization = UtilizationFor(absl::FDivDuration(load.p99, worker.alone));
-    if (plan.utilization == 0) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "plan: p99=%s cannot be had by more cores: a sentence alone takes up to %.1f ms, and "
-          "under the least load 1 in 100 takes %.1f times that",
-          absl::FormatDuration(load.p99), absl::ToDoubleMilliseconds(worker.alone),
-          kCurve[0].stretch));
-    }
-  }
+  CapacityPlan plan;
+  ASSIGN_OR_RETURN(plan.utilization, UtilizationFor(load, worker.alone));
   plan.busy_cores = load.sentences_per_second * (worker.cpu_seconds + kRequestSeconds);
   const double cores = std::max(1.0, std::ceil(plan.busy_cores / plan.utilization));
   if (cores > 1e6) return absl::InvalidArgumentError("plan: the load needs over a million cores");

@@ -33,9 +33,14 @@ constexpr char kProbes[] = "probes";
 constexpr absl::Duration kProbeTimeout = absl::Seconds(2);
 
 // gRPC answers calls that arrive while it shuts down with CANCELLED, which clients do not retry.
-// So the gate keeps refusing calls with UNAVAILABLE for this long after the last one has ended: by
-// then clients have noticed that the server is going away.
+// So the gate keeps refusing calls with UNAVAILABLE after the last one has ended, until no client
+// is connected, or for this long: by then clients have noticed that the server is going away.
 constexpr absl::Duration kLastRefusals = absl::Milliseconds(200);
+
+void AwaitLeave(const GrpcPort& port) {
+  const absl::Time end = absl::Now() + kLastRefusals;
+  while (port.Stats().open > 0 && absl::Now() < end) absl::SleepFor(absl::Milliseconds(2));
+}
 
 // The pool and the metrics must agree on the number of workers.
 ServerOptions WithWorkers(ServerOptions options) {
@@ -458,7 +463,7 @@ void Server::Drain() {
     Log(LogLevel::kWarning, "drain timeout passed: cancelling the calls in flight",
         {{"calls", cut}});
   }
-  absl::SleepFor(kLastRefusals);
+  AwaitLeave(*grpc_);
   vitals_->Stop();
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
   http_->Cancel();

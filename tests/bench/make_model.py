@@ -31,6 +31,7 @@ SIZES = {
     "base": (512, 2048, 6, 6, 8, 32000),
     "opus": (512, 2048, 6, 6, 8, 58101),
     "small": (256, 1536, 6, 2, 8, 32000),
+    "tiny": (64, 128, 2, 2, 4, 4000),
 }
 # These numbers, and the golden model that lends its configuration and tokenizer.
 FAMILIES = {

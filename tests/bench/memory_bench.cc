@@ -2,13 +2,15 @@
 // it, one that is much like one of them, and one that is not; and one that is much like all of
 // them.
 //
-//   memory_bench
+//   memory_bench [SEGMENTS]    for a memory of 1,000 segments, and of so many (100,000)
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -94,25 +96,25 @@ void MeasureAll(size_t count) {
 }
 
 // A memory of sentences that differ in a word or two, as those of catalogues do.
-void MeasureAlike() {
+void MeasureAlike(size_t count) {
   std::mt19937 random(2);
-  constexpr size_t kSegments = 100'000;
   const auto sentence = [&](size_t number) {
     return "House number " + std::to_string(number) + " has " + std::to_string(random() % 9) +
            " rooms .";
   };
   std::vector<MemorySegment> segments;
-  for (size_t i = 0; i < kSegments; ++i) segments.push_back({sentence(i), "x"});
+  for (size_t i = 0; i < count; ++i) segments.push_back({sentence(i), "x"});
   const TranslationMemory memory = TranslationMemory("m", {}).Learn(std::move(segments), 1);
   std::vector<std::string> others;
-  for (size_t i = 0; i < 1000; ++i) others.push_back(sentence(kSegments + i));
+  for (size_t i = 0; i < 1000; ++i) others.push_back(sentence(count + i));
   Measure("alike", memory, others);
 }
 
 }  // namespace
 }  // namespace dragoman
 
-int main() {
-  for (const size_t count : {1'000, 100'000}) dragoman::MeasureAll(count);
-  dragoman::MeasureAlike();
+int main(int argc, char** argv) {
+  const size_t most = argc > 1 ? std::max(std::atoi(argv[1]), 1'000) : 100'000;
+  for (const size_t count : std::set<size_t>{1'000, most}) dragoman::MeasureAll(count);
+  dragoman::MeasureAlike(most);
 }

@@ -1,7 +1,7 @@
 // shapes_bench measures what share of the peak each shape of our kernels (kernel_shapes.h) reaches
 // on this CPU, for the products of Transformer-base.
 //
-//   shapes_bench --rounds 20
+//   shapes_bench --rounds 20 [--rows 8 32 64] [--warm]
 //
 // All shapes are timed in turns, each between two measurements of what the registers alone can do
 // at that moment, so that changes of the clock or a neighbour on the same core affect both.  Prints
@@ -97,15 +97,20 @@ void Measure(const Product& product, int rounds) {
 int Main(int argc, char** argv) {
   CLI::App app("Times the shapes of our kernels against what the registers alone can do.");
   int rounds = 20;
+  std::vector<int> all_rows = {8, 32, 64};
+  bool warm = false;
   app.add_option("--rounds", rounds, "How often each is timed")->check(CLI::PositiveNumber);
+  app.add_option("--rows", all_rows, "Of the left factor")->check(CLI::PositiveNumber);
+  app.add_flag("--warm", warm, "No weights from memory");
   CLI11_PARSE(app, argc, argv);
   std::cout << "chosen on this machine: float32 " << DescribeShape(Precision::kFloat32) << ", int8 "
             << DescribeShape(Precision::kInt8) << std::endl;
   for (const Precision precision : {Precision::kFloat32, Precision::kInt8}) {
     if (MeasurePeak(precision) == 0.0) continue;
     for (const bool streamed : {false, true}) {
+      if (warm && streamed) continue;
       for (const auto& [inputs, outputs] : {std::pair(512, 2048), {2048, 512}}) {
-        for (const int rows : {8, 32, 64}) {
+        for (const int rows : all_rows) {
           Measure({precision, inputs, outputs, rows, streamed}, rounds);
         }
       }

@@ -104,7 +104,7 @@ def measure(server, company):
                for m in COMPANY[company](server)]
     for thread in threads:
         thread.start()
-    time.sleep(1 if threads else 0)  # the company has begun before the first is measured
+    time.sleep(min(1, FLAGS.seconds) if threads else 0)  # the company has begun before the first is measured
     seconds = []
     with server.new_channel() as channel:
         stub = pb_grpc.TranslationServiceStub(channel)

@@ -140,12 +140,12 @@ TEST_F(PipelineTest, WaitsAsLongAsABusyServerAsks) {
 }
 
 TEST_F(PipelineTest, GivesUpOnAServerThatStaysBusy) {
-  TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Seconds(3)}, Collect());
+  TranslationPipeline pipeline(&client_, {}, {.max_wait = absl::Seconds(1)}, Collect());
   ASSERT_TRUE(pipeline.Add("busy").ok());
   EXPECT_EQ(pipeline.Finish().code(), absl::StatusCode::kResourceExhausted);
   // It tries at once and after every 250 ms; a busy machine does not get to all of them.
   EXPECT_GE(server_.requests().size(), 1u);
-  EXPECT_LE(server_.requests().size(), 12u);
+  EXPECT_LE(server_.requests().size(), 4u);
 }
 
 TEST_F(PipelineTest, WaitsForAServerThatWentAwayButNotForOneThatWasNeverThere) {

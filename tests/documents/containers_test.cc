@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -283,7 +284,8 @@ void MoveElements(std::string* part, std::mt19937* random) {
 }
 
 TEST_P(Sample, SurvivesMutations) {
-  constexpr int kMutations = 500;
+  const char* const runs = std::getenv("DRAGOMAN_FUZZ_RUNS");  // as for tests/fuzz
+  const int mutations = runs == nullptr ? 200 : std::atoi(runs);
   std::mt19937 random(23);
   const std::string bytes = ReadBytes(Path());
   const std::vector<Member> members = ReadZip(Path());
@@ -292,7 +294,7 @@ TEST_P(Sample, SurvivesMutations) {
   const DocumentOptions options = {
       .target_language = "de", .max_part_bytes = 4 << 20, .max_total_bytes = 16 << 20};
   int accepted = 0;
-  for (int i = 0; i < kMutations; ++i) {
+  for (int i = 0; i < mutations; ++i) {
     if (i % 3 == 0) {
       std::string mutated = bytes;
       Mutate(&mutated, &random);
@@ -314,7 +316,7 @@ TEST_P(Sample, SurvivesMutations) {
     }
     std::filesystem::remove(result.output);
   }
-  EXPECT_GT(accepted, kMutations / 10);
+  EXPECT_GT(accepted, mutations / 10);
 }
 
 }  // namespace

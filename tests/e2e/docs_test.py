@@ -7,6 +7,7 @@ block (SERVE), or why it is not run here.  A command without a rule fails the te
 picture that no page needs any more.
 """
 
+import concurrent.futures as futures
 import glob
 import lzma
 import os
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 from certificates import Authority
@@ -70,15 +72,18 @@ PICTURES = [
 
 # What is too long for a test, or has another name here.
 CHANGES = [
-    (r"--duration \d+", "--duration 1"),
+    (r"--duration \d+", "--duration 0.5"),
     (r"--sweep \S+", "--sweep 50:100:2"),
     (r"--rate 300 ", "--rate 30 --seconds 1 "),
     (r"--server-cores 0,1 --client-cores 2,3", "--server-cores 0 --client-cores 0 --seconds 0.3"),
     (r"(apis\.py) --texts \d+ --clients \d+", r"\1 --texts 20 --clients 4 --client-cores 0"),
     (r"first_text_bench\.py --rounds 9", "first_text_bench.py --rounds 1"),
     (r"kernels_bench", "kernels_bench --benchmark_min_time=0.001"),
-    (r"shapes_bench --rounds \d+", "shapes_bench --rounds 1"),
-    (r"--size base", "--size small"),
+    (r"512x2048'", "512x2048/rows:8/warm'"),
+    (r"shapes_bench --rounds \d+", "shapes_bench --rounds 1 --rows 8 --warm"),
+    (r"markup_bench", "markup_bench --rounds 1"),
+    (r"memory_bench", "memory_bench 1000"),
+    (r"--size base", "--size tiny"),
     (r"--sentences 256", "--sentences 8"),
     (r"\], 2000, 500\)", "], 20, 5)"),
     (r"lines=100000", "lines=2"),
@@ -166,6 +171,7 @@ class DocumentsTest(unittest.TestCase):
         cls.addClassCleanup(cls.hub.stop)
         cls.server = Server("--model", f"en-de-fr-es={BUILT_IN}")
         cls.addClassCleanup(cls.server.stop)
+        cls.client = cls.authority.issue("client", "DNS:client")
         cert, key = cls.authority.issue("server", "IP:127.0.0.1")
         cls.tls = subprocess.Popen(
             [SERVER, "--model", f"en-de-fr-es={BUILT_IN}", "--grpc-address", "127.0.0.1:0",
@@ -192,9 +198,8 @@ class DocumentsTest(unittest.TestCase):
                 return addresses
         raise AssertionError(f"the server ended with {process.wait(timeout=60)}")
 
-    def reader(self):
-        """The directory and the environment of a reader who has built the tree and follows a page."""
-        directory = self.enterContext(tempfile.TemporaryDirectory())
+    def reader(self, directory):
+        """The environment of a reader who has built the tree and follows a page in this directory."""
         for name in os.listdir(SOURCE_DIR):
             if name not in ("models", "build", ".git"):
                 os.symlink(os.path.join(SOURCE_DIR, name), os.path.join(directory, name))
@@ -211,9 +216,8 @@ class DocumentsTest(unittest.TestCase):
                           ("vocab.spm", "vocab.deen.spm"), ("lex.bin", "lex.50.50.ende.s2t.bin")):
             shutil.copy(os.path.join(student, own), os.path.join(directory, "firefox/ende", name))
         shutil.copy(self.authority.ca, os.path.join(directory, "ca.pem"))
-        cert, key = self.authority.issue("client", "DNS:client")
-        shutil.copy(cert, os.path.join(directory, "me.pem"))
-        shutil.copy(key, os.path.join(directory, "me.key"))
+        for path, name in zip(self.client, ("me.pem", "me.key")):
+            shutil.copy(path, os.path.join(directory, name))
         with open(os.path.join(directory, "token"), "w", encoding="utf-8") as file:
             file.write("a-token\n")
         os.mkdir(os.path.join(directory, "tmp"))
@@ -239,7 +243,7 @@ class DocumentsTest(unittest.TestCase):
             file.writelines(f'{i["text"]}\t{i["beam4"][0]["text"]}\n' for i in golden_inputs())
         with open(os.path.join(directory, "test.tsv"), "w", encoding="utf-8") as file:
             file.writelines(f'{i["text"]}\t{i["beam4"][0]["text"]}\n' for i in inputs)
-        return directory, {
+        return {
             **os.environ, "HOME": directory, "HF_ENDPOINT": self.hub.url,
             "REQUESTS_CA_BUNDLE": self.authority.ca, "no_proxy": "*",
             "PATH": os.pathsep.join([os.path.join(directory, "bin"), os.path.dirname(CLIENT),
@@ -283,22 +287,25 @@ class DocumentsTest(unittest.TestCase):
                 found.append((pattern, what, command))
                 for before, after in CHANGES:
                     command = re.sub(before, after, command)
+                begin = time.monotonic()
                 if what == SERVE:
                     servers.append(self.serve(command, directory, environment))
                 elif what == RUN:
                     self.run_one(command, directory, environment)
+                self.times.append((time.monotonic() - begin, command))
         finally:
             for server in servers:
                 self.end(server)
                 self.assertEqual(server.returncode, 0)
         return found
 
-    def test_every_command_of_every_page(self):
-        used, counts, reasons = set(), {}, []
-        for page in pages():
-            directory, environment = self.reader()
+    def follow_page(self, page):
+        """Returns the rules and pictures that a page needs, its commands, and what went wrong in which line."""
+        used, commands, failures = set(), [], []
+        with tempfile.TemporaryDirectory() as directory:
+            environment = self.reader(directory)
             for number, lines in blocks(page):
-                with self.subTest(page=page, line=number):
+                try:
                     if not is_command(lines[0].strip()):
                         picture = next((p for p in PICTURES if re.match(p, lines[0].strip())), None)
                         self.assertIsNotNone(picture, f"neither commands nor a picture: {lines[0]}")
@@ -307,15 +314,35 @@ class DocumentsTest(unittest.TestCase):
                     block = dict(environment)
                     for pattern, what, command in self.follow(lines, directory, block) if lines else []:
                         used.add(pattern)
-                        run, seen = counts.get(page, (0, 0))
-                        counts[page] = run + (what in (RUN, SERVE)), seen + 1
-                        if what not in (RUN, SERVE):
-                            reasons.append(f"{page}:{number}: {command[:60]!r} {what}")
+                        commands.append((number, command, what))
                     environment["PATH"] = block["PATH"]
-        for page, (run, seen) in counts.items():
-            print(f"{page}: {run} of {seen}")
+                except Exception as error:  # of this block; the others are followed nevertheless
+                    failures.append((number, error))
+        return used, commands, failures
+
+    def setUp(self):
+        self.times = []  # of each command: the seconds, and the command
+
+    def test_every_command_of_every_page(self):
+        used, runs, commands_seen, reasons = set(), 0, 0, []
+        # Two readers at a time, because many commands wait.  The page of the benchmarks is the longest one.
+        order = sorted(pages(), key=lambda page: not page.startswith("tests/bench/"))
+        with futures.ThreadPoolExecutor(2) as pool:
+            for page, (of_page, commands, failures) in zip(order, pool.map(self.follow_page, order)):
+                used |= of_page
+                run = sum(what in (RUN, SERVE) for _, _, what in commands)
+                runs, commands_seen = runs + run, commands_seen + len(commands)
+                if commands:
+                    print(f"{page}: {run} of {len(commands)}")
+                reasons.extend(f"{page}:{number}: {command[:60]!r} {what}" for number, command, what in commands
+                               if what not in (RUN, SERVE))
+                for number, error in failures:
+                    with self.subTest(page=page, line=number):
+                        raise error
         print("not run:", *reasons, sep="\n  ")
-        print(f"{sum(run for run, _ in counts.values())} of {sum(seen for _, seen in counts.values())} commands were run")
+        print("slowest:", *(f"{seconds:.1f} s  {command[:90]}" for seconds, command in sorted(self.times)[:-16:-1]),
+              sep="\n  ")
+        print(f"{runs} of {commands_seen} commands were run")
         self.assertEqual({pattern for pattern, _ in RULES} | set(PICTURES), used, "rules that no page needs")
 
     def test_the_example_of_the_translator_is_one_that_is_compiled(self):

@@ -155,7 +155,7 @@ class FakeHub:
             server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
             server.socket = context.wrap_socket(server.socket, server_side=True)
             server.hub, server.role, server.daemon_threads = self, role, True
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
             self._servers.append(server)
             urls.append(f"https://{host}:{server.server_port}")
         self.url, self.cdn_url = urls

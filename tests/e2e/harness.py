@@ -91,6 +91,8 @@ class Server:
     given; `limit` is an option of prlimit, such as "--nofile=1024"; `options` go to subprocess.
     """
 
+    channel = None  # before it listens
+
     def __init__(self, *arguments, credentials=None, log=None, grpc_port=0, http_port=0, limit=None,
                  **options):
         self.log = tempfile.TemporaryFile(mode="w+")
@@ -143,7 +145,9 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
 
     def stop(self):
-        """Ends the server by SIGTERM and returns its exit code."""
+        """Ends the server by SIGTERM and returns its exit code; first its channel, on which it would wait."""
+        if self.channel is not None:
+            self.channel.close()
         self.terminate()
         code = self.process.wait(timeout=120)
         if code != 0:

@@ -12,9 +12,12 @@ import unittest
 
 import grpc
 
+import together
 from certificates import BMP, DIRECTORY, DNS, IP, T61, UNIVERSAL, URI, UTF8, Authority, read, replace
 from harness import await_true
 from security_test import BLOG, OPTIONS, SHOP, SecurityTest, code_of, failures, read_at, translate
+
+load_tests = together.load_tests
 
 JSON = {"Content-Type": "application/json"}
 BODY = {"contents": ["Good morning."]}
@@ -185,11 +188,9 @@ class HttpsTest(SecurityTest):
                 replace(cert, b"no certificate")
                 await_true(lambda: failures(server, "certificates") > before, "it was tried")
                 self.assertEqual(shown(), served)
-                since = read_at(server, "certificates")
                 replace(key, read(other[1]))
                 replace(cert, read(other[0]))
-                await_true(lambda: read_at(server, "certificates") > since, "the new one is read")
-                self.assertGreater(shown(), served + 80_000)
+                await_true(lambda: shown() > served + 80_000, "the new one is shown")
                 self.assertEqual(texts(old.translate()), [GERMAN])
 
     def test_other_authorities_of_clients_need_no_restart(self):

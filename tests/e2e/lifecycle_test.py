@@ -9,8 +9,11 @@ import unittest
 
 import grpc
 
+import together
 from harness import (BUILT_IN, FLOAT32, HELD_TEXTS, MODEL, SERVER, await_true, golden_inputs, hold_call, pb,
                      run_server, serve)
+
+load_tests = together.load_tests
 
 
 class StartTest(unittest.TestCase):

@@ -12,9 +12,12 @@ import unittest
 
 import grpc
 
+import together
 from harness import SOURCE_DIR, Server, await_true, pb, seed
 
 from dragoman.v1 import admin_pb2, admin_pb2_grpc  # which harness has made known
+
+load_tests = together.load_tests
 
 TRAINED = os.path.join(SOURCE_DIR, "tests/golden/models/marian-trained")
 RANDOM = os.path.join(SOURCE_DIR, "tests/golden/models/marian-rand")  # the same sizes, other weights

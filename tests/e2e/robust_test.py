@@ -16,6 +16,7 @@ from harness import (FLOAT32, MODEL, Server, await_true, details_of, hold_call, 
                      serve)
 
 ONE_WORKER = (*FLOAT32, "--workers", "1")
+impatient = None  # a server that gives clients up soon; some have stalled since the start
 
 
 def connect(address):
@@ -58,51 +59,55 @@ class Relay(threading.Thread):
             pass
 
 
+def stall(server, count, add_cleanup):
+    """Makes clients that stop to read, while large answers are on their way to them."""
+    relays = [Relay(server.grpc_address) for _ in range(count)]
+    channels = [grpc.insecure_channel(relay.address, [("grpc.enable_http_proxy", 0)]) for relay in relays]
+    output = pb.OutputOptions(tokens=True, token_scores=True)
+    large = pb.TranslateRequest(contents=["Good morning."] * 128, output=output,
+                                options=pb.DecodingOptions(beam_size=8, num_hypotheses=8))
+    calls = []
+    for relay, channel in zip(relays, channels):
+        stub = pb_grpc.TranslationServiceStub(channel)
+        stub.Translate(pb.TranslateRequest(contents=["Good morning."]), timeout=60)
+        relay.stalled.set()
+        calls.append(stub.Translate.future(large))
+
+    def end():
+        for relay, channel, call in zip(relays, channels, calls):
+            call.cancel()
+            relay.over.set()
+            channel.close()
+    add_cleanup(end)
+    await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] > 0, "calls run")
+
+
+def setUpModule():
+    """Starts what takes time: SlowReaderTest, the last one, looks for what has become of it."""
+    global impatient
+    impatient = Server(*ONE_WORKER, "--keepalive-time", "1s", "--keepalive-timeout", "8s")
+    unittest.addModuleCleanup(impatient.kill)
+    stall(impatient, 10, unittest.addModuleCleanup)
+
+
 class SlowReaderTest(unittest.TestCase):
-
-    def stalled(self, server, count):
-        """Relays whose clients have stopped to read, while large answers are on their way to them."""
-        relays = [Relay(server.grpc_address) for _ in range(count)]
-        channels = [grpc.insecure_channel(relay.address, [("grpc.enable_http_proxy", 0)])
-                    for relay in relays]
-        output = pb.OutputOptions(tokens=True, token_scores=True)
-        large = pb.TranslateRequest(contents=["Good morning."] * 128, output=output,
-                                    options=pb.DecodingOptions(beam_size=8, num_hypotheses=8))
-        calls = []
-        for relay, channel in zip(relays, channels):
-            stub = pb_grpc.TranslationServiceStub(channel)
-            stub.Translate(pb.TranslateRequest(contents=["Good morning."]), timeout=60)
-            relay.stalled.set()
-            calls.append(stub.Translate.future(large))
-
-        def end():
-            for relay, channel, call in zip(relays, channels, calls):
-                call.cancel()
-                relay.over.set()
-                channel.close()
-        self.addCleanup(end)
-        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] > 0, "calls run")
-
-    def start(self, *arguments):
-        server = Server(*ONE_WORKER, *arguments)
-        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
-        return server
 
     def test_readers_that_stall_keep_nobody_waiting(self):
         # They stay for hours, so whoever waited for them would wait for longer than the timeout of a call.
-        server = self.start("--keepalive-time", "1h", "--keepalive-timeout", "1h")
-        self.stalled(server, 30)
+        server = Server(*ONE_WORKER, "--keepalive-time", "1h", "--keepalive-timeout", "1h")
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        stall(server, 30, self.addCleanup)
         for _ in range(20):
             self.assertTrue(server.translate("Good morning.").translations)
 
     def test_readers_that_stall_are_given_up(self):
-        server = self.start("--keepalive-time", "1s", "--keepalive-timeout", "8s")
-        self.stalled(server, 10)
+        server = impatient
         # Neither their calls nor their connections stay, because they answer no pings.
         await_true(lambda: server.metrics()["dragoman_connections"][()] <= 1, "they are disconnected")
         await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 0, "their calls end")
         self.assertEqual(server.metrics()["dragoman_kv_cache_bytes"][()], 0)
         self.assertEqual(server.http("/readyz")[0], 200)
+        self.assertEqual(server.stop(), 0)
 
 
 class DescriptorTest(unittest.TestCase):

@@ -1,7 +1,7 @@
 """Many clients that cancel calls or give up on them, next to documents, bursts, batch work, and a
 greedy principal that sends most of all this.
 
-DRAGOMAN_SOAK_SECONDS sets the duration (default 5).  In a soak of a minute or more, the memory, the
+DRAGOMAN_SOAK_SECONDS sets the duration (default 3).  In a soak of a minute or more, the memory, the
 descriptors and the threads of the server must not grow either (with a sanitizer, the memory may).
 """
 
@@ -19,7 +19,7 @@ import grpc
 
 from harness import FLOAT32, ServerTest, await_true, golden_inputs, instrumented, pb, pb_grpc, seed
 
-SECONDS = float(os.environ.get("DRAGOMAN_SOAK_SECONDS", "5"))
+SECONDS = float(os.environ.get("DRAGOMAN_SOAK_SECONDS", "3"))
 PRINCIPALS = ("greedy",) * 6 + ("shop", "press", "press") + ("desk",) * 7  # a client of each
 # Growth from the second quarter to the last one; in ten minutes, a leak grows by more.
 MOST_GROWTH = 1.15

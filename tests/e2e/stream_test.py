@@ -206,7 +206,7 @@ class HostileTest(ServerTest):
         self.server.translate("Good morning.")
 
     def long_request(self):
-        return pb.TranslateRequest(contents=["The weather is nice today."] * 64,
+        return pb.TranslateRequest(contents=["The weather is nice today."] * 8,
                                    options=pb.DecodingOptions(min_length=200, max_length=201))
 
     def test_cancelled_in_the_middle(self):
@@ -229,7 +229,7 @@ class HostileTest(ServerTest):
                 nonlocal sent
                 while sent < most:
                     sent += 1
-                    yield item("same", "word " * 400)
+                    yield item("i" * 2000, "Good morning.")  # the answer repeats the id
 
             self.server.translate("Good morning.")
             memory = self.resident()
@@ -258,7 +258,8 @@ class HostileTest(ServerTest):
                 nonlocal taken
                 while True:
                     taken += 1
-                    yield item("same", "The weather is nice today. " * 20)
+                    # The answer repeats the id, so that some dozens fill what may be unread.
+                    yield item("i" * 100_000, "The weather is nice today. " * 20)
             bulks = [stub.TranslateBulk(endless(), timeout=600) for _ in range(8)]
             await_true(lambda: self.sentences() > before + 500, "a part of the streams is translated")
             slowest = 0
@@ -272,7 +273,7 @@ class HostileTest(ServerTest):
             print(f"slowest one-liner {1000 * slowest:.0f} ms, {taken} requests of bulk calls taken, "
                   f"memory {self.resident() / 1e6:.0f} MB", flush=True)
             self.assertLess(slowest, 20)  # and not as long as the others, who wait for minutes
-            # Buffers of both sides hold tens of thousands.  Calls without flow control never stop.
+            # Buffers of both sides hold hundreds.  Calls without flow control never stop.
             await_true(lambda: self.stands_still(lambda: taken), "the bulk calls' flow stops")
             for call in streams[1:] + bulks:
                 call.cancel()
@@ -300,12 +301,12 @@ class HostileTest(ServerTest):
 
     def test_many_equal_and_empty_ids(self):
         texts = ["Good morning.", "Good night.", ""]
-        requests = [item("" if i % 2 else "same", texts[i % 3]) for i in range(10_000)]
+        requests = [item("" if i % 2 else "same", texts[i % 3]) for i in range(3000)]
         count = 0
         for answer in self.server.translation.TranslateBulk(iter(requests), timeout=600):
             self.assertIn(answer.id, ("", "same"))
             count += 1
-        self.assertEqual(count, 10_000)
+        self.assertEqual(count, 3000)
 
     def test_a_long_id_and_a_large_request(self):
         answers = {a.id: a for a in self.server.translation.TranslateBulk(

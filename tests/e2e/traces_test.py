@@ -12,10 +12,14 @@ import unittest
 
 import grpc
 
+import together
 from harness import FLOAT32, MODEL, Server, await_true, pb, pb_grpc, run_server
+
+load_tests = together.load_tests
 
 TEXT = "The old teacher sees a small house."
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+FULL = 256  # calls, which the server sends at once; fewer wait for five seconds
 
 
 def is_id(digits):
@@ -87,7 +91,7 @@ class Collector(http.server.ThreadingHTTPServer):
         self.headers = {}
         self.away = away
         super().__init__(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         self.endpoint = f"http://127.0.0.1:{self.server_port}"
 
     def take(self, path, kind, body):
@@ -288,14 +292,21 @@ class TracesTest(unittest.TestCase):
 
     def test_a_collector_that_comes_back_gets_all_and_one_that_does_not_is_counted(self):
         server, collector = self.start("--otlp-one-in", "1", away=1)
-        self.translate(server)
+
+        def fill():
+            for _ in range(4):  # so that they have room in the queue
+                calls = [server.translation.Translate.future(pb.TranslateRequest(contents=["Hello"]), timeout=60)
+                         for _ in range(FULL // 4)]
+                for call in calls:
+                    call.result()
+        fill()
         await_true(lambda: collector.spans, "the second attempt came through")
         name = "dragoman_trace_spans_sent_total"
-        await_true(lambda: server.metrics()[name][()] == 5, "all spans are counted")
+        await_true(lambda: server.metrics()[name][()] == 5 * FULL, "all spans are counted")
         collector.stop()
-        self.translate(server)
+        fill()
         dropped = "dragoman_trace_spans_dropped_total"
-        await_true(lambda: server.metrics()[dropped][(("reason", "unreachable"),)] == 5,
+        await_true(lambda: server.metrics()[dropped][(("reason", "unreachable"),)] == 5 * FULL,
                    "the loss is counted")
         self.assertIn("traces not sent", server.log_text())
         self.translate(server)  # as if nothing had happened

@@ -10,6 +10,9 @@ import unittest
 from harness import CLIENT, FLOAT32, ServerTest, await_true, golden_inputs
 
 
+GREEDY = ("--beam-size", "1")  # where the translations do not matter
+
+
 class TranslateFileTest(ServerTest):
 
     arguments = (*FLOAT32, "--max-characters", "1000")
@@ -53,7 +56,7 @@ class TranslateFileTest(ServerTest):
 
     def killed(self, source, lines):
         """Runs until there are so many translations; whether it was killed before its end."""
-        process = subprocess.Popen(self.command(source, self.path("b.txt")), stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(self.command(source, self.path("b.txt"), *GREEDY), stdout=subprocess.DEVNULL)
         journal = self.path("b.txt.part")
         await_true(lambda: process.poll() is not None or os.path.exists(journal)
                    and self.read("b.txt.part").count("\n") > lines, f"{lines} translations")
@@ -70,8 +73,8 @@ class TranslateFileTest(ServerTest):
             for name in os.listdir(self.folder):
                 os.remove(self.path(name))
         self.assertFalse(os.path.exists(self.path("b.txt")))
-        self.assertEqual(self.run_client(source, self.path("whole.txt")).returncode, 0)
-        ended = self.run_client(source, self.path("b.txt"), "--report", "json")
+        self.assertEqual(self.run_client(source, self.path("whole.txt"), *GREEDY).returncode, 0)
+        ended = self.run_client(source, self.path("b.txt"), *GREEDY, "--report", "json")
         self.assertEqual(ended.returncode, 0, ended.stderr)  # which warns of numbers that are missing
         self.assertGreater(json.loads(ended.stdout)["earlier_segments"], 20)
         with open(self.path("whole.txt"), "rb") as whole, open(self.path("b.txt"), "rb") as resumed:

@@ -3,8 +3,8 @@
 //   dragoman-fuzz config CORPUS    the same seed makes the same inputs
 //   dragoman-fuzz config FILE      one input, for example one that a crash left behind
 //
-// DRAGOMAN_SEED sets the seed (1); DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS (1) say when to stop.
-// An input that crashes is saved as "crash" in the working directory.
+// DRAGOMAN_SEED sets the seed (1); DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS (1) say when to
+// stop. An input that crashes is saved as "crash" in the working directory.
 
 #include <fcntl.h>
 #include <signal.h>

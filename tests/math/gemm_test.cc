@@ -47,25 +47,50 @@ Matrix<float> Rounded(Precision precision, bool is_weight, const Matrix<float>& 
   return rounded;
 }
 
-// activation(x W + b) by definition, in double, with x and W rounded to `precision`.
-void ExpectProduct(Precision precision, const Matrix<float>& exact_x,
-                   const Matrix<float>& exact_weight, absl::Span<const float> bias,
-                   Activation activation, const Matrix<float>& y) {
+// x W + b by definition, in double.
+struct ExactProduct {
+  std::vector<double> sums;   // [rows, outputs]
+  std::vector<double> sizes;  // of the magnitudes, to which rounding errors are proportional
+};
+
+// With x and W rounded to `precision`.
+ExactProduct Multiply(Precision precision, const Matrix<float>& exact_x,
+                      const Matrix<float>& exact_weight, absl::Span<const float> bias) {
   const Matrix<float> x = Rounded(precision, /*is_weight=*/false, exact_x);
   const Matrix<float> weight = Rounded(precision, /*is_weight=*/true, exact_weight);
+  ExactProduct exact;
   for (int r = 0; r < x.rows(); ++r) {
     for (int o = 0; o < weight.rows(); ++o) {
       double sum = bias.empty() ? 0.0 : bias[o];
-      double size = 1.0;  // sum of magnitudes, to which rounding errors are proportional
+      double size = 1.0;
       for (int i = 0; i < x.cols(); ++i) {
         const double product = double{x.Row(r)[i]} * weight.Row(o)[i];
         sum += product;
         size += std::abs(product);
       }
-      ASSERT_NEAR(y.Row(r)[o], ActivateByDefinition(activation, sum), 1e-5 * size)
+      exact.sums.push_back(sum);
+      exact.sizes.push_back(size);
+    }
+  }
+  return exact;
+}
+
+// Expects y to be the activation of the rows of a product from `first` on.
+void ExpectRows(Precision precision, const ExactProduct& exact, int first, Activation activation,
+                const Matrix<float>& y) {
+  size_t at = size_t{1} * first * y.cols();
+  for (int r = 0; r < y.rows(); ++r) {
+    for (int o = 0; o < y.cols(); ++o, ++at) {
+      ASSERT_NEAR(y.Row(r)[o], ActivateByDefinition(activation, exact.sums[at]),
+                  1e-5 * exact.sizes[at])
           << NameOf(precision) << " row " << r << " output " << o;
     }
   }
+}
+
+void ExpectProduct(Precision precision, const Matrix<float>& x, const Matrix<float>& weight,
+                   absl::Span<const float> bias, Activation activation, const Matrix<float>& y) {
+  ExpectRows(precision, Multiply(precision, x, weight, bias), 0, activation, y);
 }
 
 struct Shape {
@@ -74,22 +99,36 @@ struct Shape {
 
 class GemmShapes : public testing::TestWithParam<std::tuple<Precision, Matmul, Shape>> {};
 
-void ExpectProducts(Arithmetic arithmetic, int inputs, int outputs) {
-  std::mt19937 random(7);
-  const Matrix<float> weight = RandomMatrix(outputs, inputs, &random);
-  const std::vector<float> bias = RandomVector(outputs, &random);
+// Factors, and their product, which is the same for all activations and instruction sets.
+struct Example {
+  Example(Precision factors, const Shape& shape) : precision(factors) {
+    std::mt19937 random(7);
+    weight = RandomMatrix(shape.outputs, shape.inputs, &random);
+    bias = RandomVector(shape.outputs, &random);
+    x = RandomMatrix(kRows, shape.inputs, &random);
+    exact = Multiply(precision, x, weight, bias);
+  }
+
+  static constexpr int kRows = 130;
+  Precision precision;
+  Matrix<float> weight, x;
+  std::vector<float> bias;
+  ExactProduct exact;
+};
+
+void ExpectProducts(const Example& example, Matmul matmul) {
   GemmScratch scratch;
   for (const Activation activation :
        {Activation::kNone, Activation::kRelu, Activation::kSilu, Activation::kGelu,
         Activation::kGeluTanh, Activation::kGeluSigmoid}) {
-    absl::StatusOr<PackedGemm> gemm =
-        PackedGemm::Create(weight.view(), bias, activation, arithmetic);
+    absl::StatusOr<PackedGemm> gemm = PackedGemm::Create(example.weight.view(), example.bias,
+                                                         activation, {example.precision, matmul});
     ASSERT_TRUE(gemm.ok()) << gemm.status();
-    for (const int rows : {1, 2, 5, 12, 13, 63, 64, 65, 130}) {
-      const Matrix<float> x = RandomMatrix(rows, inputs, &random);
-      Matrix<float> y(rows, outputs);
-      gemm->Apply(x.view(), y.view(), &scratch);
-      ExpectProduct(arithmetic.precision, x, weight, bias, activation, y);
+    for (const int rows : {1, 2, 5, 12, 13, 63, 64, 65, Example::kRows}) {
+      const int first = Example::kRows - rows;
+      Matrix<float> y(rows, example.weight.rows());
+      gemm->Apply(example.x.view().Rows(first, rows), y.view(), &scratch);
+      ExpectRows(example.precision, example.exact, first, activation, y);
     }
   }
 }
@@ -133,12 +172,9 @@ TEST(Gemm, HasAMillionRows) {
 TEST_P(GemmShapes, AgreesWithTheDefinitionForAnyNumberOfRows) {
   const auto [precision, matmul, shape] = GetParam();
   SKIP_UNLESS_POSSIBLE(Arithmetic(precision, matmul));
-  if (matmul == Matmul::kOneDnn) {
-    return ExpectProducts({precision, matmul}, shape.inputs, shape.outputs);
-  }
-  ForEachInstructionSet([&p = precision, &s = shape] {
-    ExpectProducts({p, Matmul::kNative}, s.inputs, s.outputs);
-  });
+  const Example example(precision, shape);
+  if (matmul == Matmul::kOneDnn) return ExpectProducts(example, matmul);
+  ForEachInstructionSet([&example] { ExpectProducts(example, Matmul::kNative); });
 }
 
 std::string NameOfShapes(const testing::TestParamInfo<GemmShapes::ParamType>& test) {

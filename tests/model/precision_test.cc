@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -75,9 +76,9 @@ std::vector<ForcedPair> PairsOf(const golden::Golden& golden) {
   return pairs;
 }
 
-// The logits of every pair in float32.
-std::vector<Matrix> Float32Logits(const golden::Golden& golden,
-                                  const std::vector<ForcedPair>& pairs) {
+// Of every pair, in float32.
+std::vector<Matrix> ComputeFloat32Logits(const golden::Golden& golden,
+                                         const std::vector<ForcedPair>& pairs) {
   std::vector<Matrix> logits;
   if (!golden.inputs[0].logits_npy.empty()) {
     for (const golden::Input& input : golden.inputs) {
@@ -93,6 +94,15 @@ std::vector<Matrix> Float32Logits(const golden::Golden& golden,
     logits.push_back(std::move(output.logits));
   }
   return logits;
+}
+
+// The same, kept for the other precisions.
+const std::vector<Matrix>& Float32Logits(const golden::Golden& golden,
+                                         const std::vector<ForcedPair>& pairs) {
+  static auto& kept = *new std::map<std::string, std::vector<Matrix>>;  // by model_directory
+  const auto [place, is_new] = kept.try_emplace(golden.model_directory);
+  if (is_new) place->second = ComputeFloat32Logits(golden, pairs);
+  return place->second;
 }
 
 double LogProbability(const Vector& logits, int32_t token) {
@@ -117,7 +127,7 @@ TEST_P(PrecisionBounds, TeacherForcedLogProbabilitiesAreNearThoseOfFloat32) {
   ASSERT_TRUE(model.ok()) << model.status();
   const std::vector<ForcedPair> pairs = PairsOf(golden);
   const std::vector<ForcedOutput> found = ForceTeacher(**model, pairs);
-  const std::vector<Matrix> want = Float32Logits(golden, pairs);
+  const std::vector<Matrix>& want = Float32Logits(golden, pairs);
   ASSERT_EQ(found.size(), want.size());
 
   double sum = 0, max = 0;

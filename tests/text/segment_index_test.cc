@@ -127,17 +127,20 @@ TEST(SegmentIndex, FindsWhatALookAtEverySegmentFinds) {
   std::mt19937 random(5);
   std::vector<MemorySegment> segments;
   for (int i = 0; i < 400; ++i) segments.push_back({RandomSentence(&random), "x"});
+  std::vector<std::vector<std::string_view>> words;
+  for (const MemorySegment& segment : segments) words.push_back(ComparedWords(segment.source));
   const SegmentIndex index(segments);
   int found = 0;
   for (int i = 0; i < 600; ++i) {
     const SegmentQuery query = Query(RandomSentence(&random));
+    std::vector<int> reached;
+    for (const auto& of_segment : words) reached.push_back(PercentOf(query.words, of_segment));
     for (const int percent : {50, 60, 75, 90, 100}) {
       int best = 0;
       size_t last = 0;
       for (size_t s = 0; s < segments.size(); ++s) {
-        const int reached = PercentOf(query.words, ComparedWords(segments[s].source));
-        if (reached < std::max(percent, best)) continue;
-        best = reached;
+        if (reached[s] < std::max(percent, best)) continue;
+        best = reached[s];
         last = s;
       }
       const auto match = index.Find(query, percent);

@@ -32,7 +32,7 @@ void Tokenize(std::string_view html, uint8_t options) {
   FUZZ_CHECK(at == html.size());
 }
 
-std::vector<std::string> SortedTags(const std::string& html) {
+std::vector<std::string> SortedHtmlTags(const std::string& html) {
   std::vector<std::string> tags = SeeHtml(html).tags;
   std::sort(tags.begin(), tags.end());
   return tags;
@@ -66,8 +66,8 @@ void ReadHtml(const std::string& html, uint8_t flags) {
   FUZZ_CHECK(end <= html.size());
   // What XML forbids is left out of what is written, and so of attributes' values.
   if (HasForbidden(text.text)) return;
-  const std::vector<std::string> tags = SortedTags(html);
-  FUZZ_CHECK(SortedTags(TranslateByScript(text, Script::kIdentity)) == tags);
+  const std::vector<std::string> tags = SortedHtmlTags(html);
+  FUZZ_CHECK(SortedHtmlTags(TranslateByScript(text, Script::kIdentity)) == tags);
   TranslateByScript(text, Script::kReversal);
 }
 

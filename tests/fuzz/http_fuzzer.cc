@@ -20,15 +20,15 @@
 namespace dragoman {
 namespace {
 
-ServerOptions Options() {
+ServerOptions HttpOptions() {
   ServerOptions options = FuzzServerOptions();
   options.http.threads = 1;
   options.http.header_timeout = options.http.body_timeout = absl::Seconds(2);
   return options;
 }
 
-Server& TheServer() {
-  static Server& server = *StartForever(Options());
+Server& TheHttpServer() {
+  static Server& server = *StartForever(HttpOptions());
   return server;
 }
 
@@ -45,7 +45,7 @@ bool IsWhole(const std::string& bytes) {
 // Sends the bytes and returns everything that comes back until the server hangs up.  The alarm with
 // which libFuzzer watches for timeouts may interrupt each call.
 std::string AnswerTo(const std::string& bytes) {
-  const std::string& address = TheServer().http_address();
+  const std::string& address = TheHttpServer().http_address();
   sockaddr_in to = {};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<uint16_t>(std::atoi(address.c_str() + address.rfind(':') + 1)));

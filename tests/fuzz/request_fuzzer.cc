@@ -26,7 +26,7 @@ constexpr const char* kMethods[] = {
     "TranslationService/TranslateBulk", "TranslationService/NoSuchMethod",
 };
 
-Server& TheServer() {
+Server& TheGrpcServer() {
   static Server& server = *[] {
     DisableMutexChecks();  // in the gRPC of Debian 13 they find a cycle among its own locks
     return StartForever(FuzzServerOptions());
@@ -42,7 +42,7 @@ struct Answer {
 
 // Sends one message and reads until the call ends; unary methods answer once.
 Answer Send(const std::string& method, const std::string& message) {
-  static auto& stub = *new grpc::GenericStub(TheServer().InProcessChannel());
+  static auto& stub = *new grpc::GenericStub(TheGrpcServer().InProcessChannel());
   const grpc::Slice slice(message);
   grpc::ClientContext context;
   context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(500));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -24,7 +25,7 @@ absl::Status CheckName(const std::string& name) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("names \"", name, "\", want a path within the file"));
+      absl::StrCat("names \"", ValidUtf8(name), "\", want a path within the file"));
 }
 
 absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
@@ -40,7 +41,7 @@ absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
 }  // namespace
 
 absl::Status InMember(const std::string& name, const absl::Status& status) {
-  return Annotate(status, name + ": ");
+  return Annotate(status, ValidUtf8(name) + ": ");
 }
 
 std::string ResolveMember(std::string_view base, std::string_view address) {
@@ -113,7 +114,8 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
 
 absl::StatusOr<std::string> Container::Read(const std::string& name) {
   const ZipArchive::Entry* const entry = archive_.Find(name);
-  if (entry == nullptr) return absl::InvalidArgumentError(absl::StrCat("has no member ", name));
+  if (entry == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("has no member ", ValidUtf8(name)));
   absl::StatusOr<std::string> content = Unpack(*entry);
   if (!content.ok()) return InMember(name, content.status());
   return content;
@@ -135,7 +137,7 @@ absl::StatusOr<std::optional<absl::Span<const Passage>>> Container::Next() {
     const ZipArchive::Entry& entry = entries()[next_];
     ASSIGN_OR_RETURN(passages_, ReadMember(entry));
     if (HasText(passages_)) {
-      name_ = entry.name;
+      name_ = ValidUtf8(entry.name);
       return passages_;
     }
     if (!patience_.Lasts(entry.packed.size())) return patience_.status();

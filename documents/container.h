@@ -78,7 +78,7 @@ class Container : public Document {
   size_t total_bytes_ = 0;  // unpacked
   size_t next_ = 0;         // entry
   // The member that is translated.
-  std::string name_, content_;
+  std::string name_, content_;  // of which the name is made valid UTF-8
   std::vector<Passage> passages_;
 };
 

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -139,7 +140,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
         absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
   }
 
-  std::vector<Passage> TakePassages() { return std::move(passages_); }
+  Passages TakePassages() { return passages_.Take(); }
 
  private:
   bool Advance() {
@@ -188,8 +189,8 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   }
 
   void Add(Passage passage) {
-    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
-    passages_.push_back(std::move(passage));
+    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
@@ -203,7 +204,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   std::string key_;                 // of the next value
   int depth_ = 0, kept_ = 0;
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 Passages ReadStrings(std::string_view part, bool arb, const DocumentOptions& options) {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "documents/markdown_inline.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -75,7 +76,7 @@ class MarkdownListener {
     return absl::InvalidArgumentError("is not Markdown that can be read");
   }
 
-  std::vector<Passage> TakePassages() { return std::move(passages_); }
+  Passages TakePassages() { return passages_.Take(); }
 
  private:
   static MarkdownListener& Of(void* self) { return *static_cast<MarkdownListener*>(self); }
@@ -147,14 +148,14 @@ class MarkdownListener {
 
   void AddPassage(Passage passage) {
     if (!passages_.empty() && passages_.back().end > passage.begin) return;
-    passages_.push_back(std::move(passage));
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view source_;
   Patience patience_;
   std::vector<MD_BLOCKTYPE> blocks_;  // open ones
   std::vector<Event> events_;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 // The size of the front matter: what is between two lines "---" or "+++" at the beginning.
@@ -182,7 +183,7 @@ Passages ReadMarkdown(std::string_view part, const DocumentOptions& options) {
   const size_t skipped = mark + FrontMatter(part.substr(mark));
   MarkdownListener listener(part.substr(skipped), options);
   RETURN_IF_ERROR(listener.Read());
-  std::vector<Passage> passages = listener.TakePassages();
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, listener.TakePassages());
   LineCounter lines(part);
   for (Passage& passage : passages) {
     passage.begin += skipped;

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
@@ -50,7 +51,7 @@ Forms FormsOf(std::string_view part, const std::vector<XmlEvent>& events, size_t
 Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
-  std::vector<Passage> passages;
+  PassageList passages(&patience);
   std::string language = options.target_language;
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
@@ -86,9 +87,9 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
       return out;
     };
     passage.bilingual = true;
-    passages.push_back(std::move(passage));
+    passages.Add(std::move(passage));
   }
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

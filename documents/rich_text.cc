@@ -28,7 +28,7 @@ void RichTextReader::FindBlockElements() {
 void RichTextReader::Finish(PieceList* pieces, bool translated, Blocks* inner) {
   for (Block& block : FindBlocks(pieces->Take(), translated)) {
     if (inner == nullptr) {
-      passages_.push_back(MakePassage(part_, std::move(block)));
+      passages_.Add(MakePassage(part_, std::move(block)));
     } else {
       inner->push_back(std::move(block));
     }
@@ -95,9 +95,7 @@ absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
                                                   const XmlVocabulary& vocabulary,
                                                   Patience* patience) {
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, patience));
-  std::vector<Passage> passages = RichTextReader(part, vocabulary, events, patience).Read();
-  RETURN_IF_ERROR(patience->status());
-  return passages;
+  return RichTextReader(part, vocabulary, events, patience).Read();
 }
 
 }  // namespace dragoman

@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -126,7 +127,7 @@ class SubtitleReader {
       AddSentence(i, end);
       i = end;
     }
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -254,7 +255,7 @@ class SubtitleReader {
     const size_t begin = line.begin + DashSize(line);
     InlineText text = Describe(part_.substr(begin, line.end - begin));
     if (!text.has_words()) return;
-    passages_.push_back(std::move(text).ToPassage(begin, line.end, line.number, Spell()));
+    passages_.Add(std::move(text).ToPassage(begin, line.end, line.number, Spell()));
   }
 
   // Adds the passage of cues [begin, end).
@@ -290,7 +291,7 @@ class SubtitleReader {
       }
       return out;
     };
-    passages_.push_back(std::move(passage));
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
@@ -299,7 +300,7 @@ class SubtitleReader {
   const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   bool header_ = false;
   std::vector<Cue> cues_;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 }  // namespace

@@ -71,8 +71,8 @@ absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& head
   const std::string& name = named ? header.format() : header.file_name();
   if (const DocumentFormat* const format = FindDocumentFormat(name)) return format;
   return InvalidField(named ? "header.format" : "header.file_name",
-                      absl::StrCat("\"", name.substr(0, 100), "\" is of no known format, want ",
-                                   DocumentFormatNames()));
+                      absl::StrCat("\"", std::string(BeginningOf(name, 100)),
+                                   "\" is of no known format, want ", DocumentFormatNames()));
 }
 
 // A part of the file that is being translated.

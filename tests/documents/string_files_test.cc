@@ -1,10 +1,13 @@
 // JSON, ARB, .properties, YAML, Android's strings.xml, Apple's .strings and .stringsdict.
 
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "documents/icu_message.h"
 #include "documents/readers.h"
+#include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
@@ -137,6 +140,43 @@ TEST(YamlReader, WhatWouldMeanSomethingElseIsQuoted) {
   EXPECT_EQ(With("it's\n", ReadYaml, "k: v"), "k: \"it's\\n\"");
   EXPECT_EQ(With("\"a\" \\", ReadYaml, "k: \"v\""), "k: \"\\\"a\\\" \\\\\"");
   EXPECT_EQ(With("it's", ReadYaml, "k: 'v'"), "k: 'it''s'");
+}
+
+// Escapes of YAML that yaml-cpp 0.7 reads as bytes which are not UTF-8.
+TEST(YamlReader, EscapesOfSpacesAndLineBreaksAreRead) {
+  EXPECT_THAT(TextsOf(ReadYaml, "h: \"Are you sure\\_?\"\n"), ElementsAre("Are you sure\u00a0?"));
+  EXPECT_THAT(TextsOf(ReadYaml, "h: \"\u00e9\\_a\\Nb\\Lc\\Pd \\xe9 \ufffd\"\n"),
+              ElementsAre("\u00e9\u00a0a\u0085b\u2028c\u2029d \u00e9 \ufffd"));
+  EXPECT_EQ(Unchanged(ReadYaml, "h: \"\\_ dog\\_?\\N\"\n"), "h: \"\\_ dog\\_?\\N\"\n");
+  EXPECT_EQ(InUpperCase(ReadYaml, "h: \"dog\\_\"\n"), "h: \"DOG\u00a0\"\n");
+}
+
+// Other readers of YAML take U+0085, U+2028 and U+2029 for line breaks.
+TEST(YamlReader, WhatIsNotShownIsEscaped) {
+  EXPECT_EQ(With("a\u0085b\u2028\u2029\x01\x7f\ufeff\u00a0c", ReadYaml, "k: \"v\""),
+            "k: \"a\\u0085b\\u2028\\u2029\\u0001\\u007f\\ufeff\u00a0c\"");
+  EXPECT_EQ(With("a\u2028b", ReadYaml, "k: 'v'"), "k: \"a\\u2028b\"");
+  EXPECT_EQ(With("a\tb", ReadYaml, "k: v"), "k: \"a\\tb\"");
+}
+
+TEST(YamlReader, WhatIsWrittenMeansTheTranslation) {
+  constexpr char32_t kCharacters[] = {1,    '\t', '\n', ' ',    '"',    '\'',   '\\',    '%',
+                                      'N',  '_',  0x7f, 0x85,   0xa0,   0xe9,   0x2028,  0x2029,
+                                      ':',  '#',  '-',  0x1680, 0xd7ff, 0xe000, 0xfeff,  0xfffd,
+                                      '\r', '[',  ',',  0x3000, 0x4e2d, '?',    0x1f600, 0x10ffff};
+  std::mt19937_64 random(1);
+  for (const std::string file :
+       {"k: dog", "k: 'dog'", "k: \"dog\"", "k: [dog]", "k: {a: \"dog\"}"}) {
+    for (int i = 0; i < 300; ++i) {
+      std::string text = "a";
+      for (size_t size = random() % 8; size > 0; --size) {
+        AppendUtf8(kCharacters[random() % std::size(kCharacters)], &text);
+      }
+      text += "b";
+      const std::string written = With(text, ReadYaml, file);
+      EXPECT_THAT(TextsOf(ReadYaml, written), ElementsAre(text)) << written;
+    }
+  }
 }
 
 TEST(YamlReader, TheLanguageAtTheTopFollows) {

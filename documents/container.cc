@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "documents/xml_events.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
@@ -36,6 +37,15 @@ absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
         "is in the format of Office before 2007, or encrypted with a password");
   }
   return absl::InvalidArgumentError("is not a zip, or is cut off");
+}
+
+// All members that are translated are XML.  One that was spelled wrong is found here rather than by
+// who reads the file.
+absl::Status CheckWritten(std::string_view part, Patience* patience) {
+  const absl::Status read = ReadXmlEvents(part, patience).status();
+  if (!absl::IsInvalidArgument(read)) return read;
+  return absl::InternalError(
+      absl::StrCat("the translation is not XML that can be read: ", read.message()));
 }
 
 }  // namespace
@@ -158,13 +168,16 @@ absl::Status Container::Write(const PassageTranslations& translations) {
 }
 
 absl::Status Container::WriteMember(const PassageTranslations& translations) {
+  const ZipArchive::Entry& entry = entries()[next_];
   const std::string written = Splice(content_, passages_, translations, &patience_);
   RETURN_IF_ERROR(patience_.status());
-  const absl::Status status = written == content_ ? writer_->Copy(entries()[next_])
-                                                  : writer_->Replace(entries()[next_], written);
-  passages_.clear();
-  content_ = "";
-  return status;
+  const bool same = written == content_;
+  passages_ = std::vector<Passage>();
+  content_.clear();
+  content_.shrink_to_fit();
+  if (same) return writer_->Copy(entry);
+  RETURN_IF_ERROR(InMember(entry.name, CheckWritten(written, &patience_)));
+  return writer_->Replace(entry, written);
 }
 
 }  // namespace dragoman

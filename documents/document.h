@@ -89,7 +89,7 @@ class Document {
   virtual absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() = 0;
   // The name of that part in the container; "" for other files.
   virtual std::string_view part() const = 0;
-  // Writes that part.
+  // Writes that part.  INTERNAL, and no output, if it would not be of the format.
   virtual absl::Status Write(const PassageTranslations& translations) = 0;
 };
 
@@ -103,6 +103,8 @@ struct DocumentFormat {
   absl::StatusOr<std::unique_ptr<Document>> (*open)(const std::string& input,
                                                     const std::string& output,
                                                     const DocumentOptions& options) = nullptr;
+  // The reader refuses what is not of the format; so it reads what was written, too.
+  bool strict = false;
 };
 
 // All formats (formats.cc).

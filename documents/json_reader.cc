@@ -84,15 +84,35 @@ std::vector<size_t> Places(std::string_view raw) {
   return places;
 }
 
-// i18next's references to other texts, "$t(key)", are kept.
-InlineText WithReferences(std::string_view text) {
+constexpr std::string_view kReference = "$t(";
+constexpr size_t kMostReference = 1000;  // bytes
+
+// The bytes of a reference, `$t(dogs, {"count": 2})`, that the text begins with, up to the
+// parenthesis that closes it; 0 if none does.
+size_t ReferenceSize(std::string_view text) {
+  text = text.substr(0, kMostReference);
+  bool quoted = false;
+  size_t depth = 1;
+  for (size_t at = kReference.size(); at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\' && quoted) ++at;
+    if (c == '(' && !quoted) ++depth;
+    if (c == ')' && !quoted && --depth == 0) return at + 1;
+  }
+  // With a quote that does not end, the first one does.
+  return quoted ? text.find(')') + 1 : 0;
+}
+
+// i18next's references to other texts are kept.
+InlineText WithReferences(std::string_view text, JsonStyle style) {
   InlineText out;
-  for (size_t at; (at = text.find("$t(")) != text.npos;) {
-    const size_t close = text.find(')', at);
-    if (close == text.npos) break;
+  for (size_t at; (at = text.find(kReference)) != text.npos;) {
+    const size_t size = ReferenceSize(text.substr(at));
     out.Text(text.substr(0, at));
-    out.Empty(std::string(text.substr(at, close + 1 - at)));
-    text.remove_prefix(close + 1);
+    if (size == 0) out.Text(kReference);
+    if (size > 0) out.Empty(SpellJson(text.substr(at, size), style));
+    text.remove_prefix(at + (size == 0 ? kReference.size() : size));
   }
   out.Text(text);
   return out;
@@ -173,7 +193,9 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
       const auto spell = [style = style_](std::string_view characters) {
         return SpellJson(SpellApostrophes(characters), style);
       };
-      return Add(WithReferences(text).ToPassage(begin, end, lines_.At(begin), spell));
+      InlineText content = WithReferences(text, style_);
+      if (!content.has_words()) return;
+      return Add(std::move(content).ToPassage(begin, end, lines_.At(begin), spell));
     }
     const std::vector<size_t> places = Places(part_.substr(begin, end - begin));
     if (places.size() != text.size() + 1) return;

@@ -42,8 +42,8 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
     const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
     if (found != kCharacters.npos) {
       out += {'\\', kLetters[found]};
-    } else if (c == ' ' && begin == 0) {
-      out += "\\ ";
+    } else if (begin == 0 && (c == ' ' || c == '=' || c == ':')) {
+      out += {'\\', static_cast<char>(c)};  // else it is part of what stands between key and value
     } else if (c >= 0x20 && (c < 0x80 || encoding == Encoding::kUtf8)) {
       out += text.substr(begin, at - begin);
     } else if (c >= 0x80 && c < 0x100 && encoding == Encoding::kLatin1) {

@@ -298,7 +298,8 @@ class YamlHandler final : public YAML::EventHandler {
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
         !options_.target_language.empty() && IsNamed(value, options_.source_language) &&
         part_.substr(at).starts_with(value)) {
-      naming_ = Replacement(at, at + value.size(), mark.line + 1, options_.target_language);
+      naming_ = Replacement(at, at + value.size(), mark.line + 1,
+                            SpellPlain(options_.target_language, open_.back().flow));
     }
     const bool plain = tag == "?" || tag.empty();
     const bool symbol = plain && value.starts_with(':') && value.find(' ') == value.npos;

@@ -56,6 +56,12 @@ std::string WarningOf(const v1::Translation& translation) {
   return lacks;
 }
 
+// An error of the file, as callers see it.
+absl::Status OfDocument(absl::Status status) {
+  if (absl::IsInternal(status)) return ShownToClients(std::move(status));
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header) {
@@ -116,7 +122,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
                                    .wanted = [this] { return bulk_->Wanted(); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);
-  absl::Status status = document.status();
+  absl::Status status = OfDocument(document.status());
   if (status.ok()) status = TranslateParts(document->get());
   if (status.ok()) return output;
   // The spool's path means nothing to the caller.
@@ -133,12 +139,12 @@ absl::Status DocumentTranslator::TranslateParts(Document* document) {
     part.name = std::string(document->part());
     part.place = FileName();
     if (!part.name.empty()) absl::StrAppend(&part.place, ", ", part.name);
-    if (!passages.ok()) return Annotate(passages.status(), part.place + ": ");
+    if (!passages.ok()) return OfDocument(Annotate(passages.status(), part.place + ": "));
     if (!passages->has_value()) return absl::OkStatus();
     part.passages = **passages;
     if (first) RETURN_IF_ERROR(DetectSource(part.passages));
     RETURN_IF_ERROR(TranslatePart(&part));
-    RETURN_IF_ERROR(document->Write(part.translations));
+    RETURN_IF_ERROR(OfDocument(Annotate(document->Write(part.translations), part.place + ": ")));
   }
 }
 

@@ -18,6 +18,7 @@ constexpr char kKeptPayload[] = "dragoman.kept";
 constexpr char kIdPayload[] = "dragoman.id";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
 constexpr char kRightPayload[] = "dragoman.right";
+constexpr char kShownPayload[] = "dragoman.shown";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
 
 constexpr size_t kLongestName = 128;  // no model, and nothing that is kept, has a longer one
@@ -157,6 +158,11 @@ bool IsPrincipalLimit(const absl::Status& status) {
   return status.GetPayload(kPrincipalPayload).has_value();
 }
 
+absl::Status ShownToClients(absl::Status status) {
+  status.SetPayload(kShownPayload, absl::Cord());
+  return status;
+}
+
 std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
   switch (status.code()) {
     case absl::StatusCode::kResourceExhausted:
@@ -199,6 +205,7 @@ absl::Status ForClient(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
       return Clipped(status);
     default:
+      if (status.GetPayload(kShownPayload).has_value()) return Clipped(status);
       return absl::InternalError("internal error");
   }
 }

@@ -1,5 +1,6 @@
 // JSON, ARB, .properties, YAML, Android's strings.xml, Apple's .strings and .stringsdict.
 
+#include <filesystem>
 #include <iterator>
 #include <random>
 #include <string>
@@ -7,10 +8,12 @@
 
 #include "documents/icu_message.h"
 #include "documents/readers.h"
+#include "engine/base/json.h"
 #include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
+#include "tests/documents/zip_of.h"
 
 namespace dragoman {
 namespace {
@@ -52,6 +55,71 @@ TEST(JsonReader, BranchesOfAMessageAreTextsOfTheirOwn) {
       "{BIRDS}} HERE}}\"]");
   EXPECT_THAT(TextsOf(ReadJson, "[\"{when, date, short} or {a, b\"]"),
               ElementsAre("{when, date, short} or {a, b"));
+}
+
+TEST(JsonReader, ReferencesAreKeptWholeAndEscaped) {
+  constexpr std::string_view kPart =
+      "{\"a\": \"See $t(girl, { \\\"count\\\": {{girls}} }) now.\","
+      " \"b\": \"One $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) here\","
+      " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $t(dog\"}";
+  for (const PassageReader reader : {ReadJson, ReadArb}) {
+    EXPECT_THAT(TextsOf(reader, kPart),
+                ElementsAre("See <x1/> now.", "One <x1/> <x2/> here", "A $t(dog"));
+    EXPECT_EQ(InUpperCase(reader, kPart),
+              "{\"a\": \"SEE $t(girl, { \\\"count\\\": {{girls}} }) NOW.\","
+              " \"b\": \"ONE $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) HERE\","
+              " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $T(DOG\"}");
+  }
+  EXPECT_EQ(With("Ein <x1/>", ReadJson, "[\"A $t(\\u00e9, {\\\"a\\\": 1})\"]"),
+            "[\"Ein $t(\\u00e9, {\\\"a\\\": 1})\"]");
+}
+
+// Every passage, written with its own text, is the string that it was.
+TEST(JsonReader, WhatIsWrittenMeansTheText) {
+  constexpr std::string_view kPieces[] = {"$t(", "a", ")", "\"", "\\", "{", "}",      "[", "]",
+                                          ",",   ":", "(", "\n", "<",  "&", "\u00e9", "/", "$",
+                                          " b ", ">", "%", "\t", ";",  "|", "\u2028", "#", "="};
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text;
+    for (size_t size = 1 + random() % 12; size > 0; --size) {
+      text += kPieces[random() % std::size(kPieces)];
+    }
+    const std::string part =
+        nlohmann::json::array({text}).dump(-1, ' ', /*ensure_ascii=*/i % 2 == 0);
+    const auto passages = ReadJson(part, {});
+    ASSERT_TRUE(passages.ok()) << passages.status() << part;
+    std::string written;
+    size_t end = 0;
+    for (const Passage& passage : *passages) {
+      written += part.substr(end, passage.begin - end) + passage.write(passage.text);
+      end = passage.end;
+    }
+    written += part.substr(end);
+    EXPECT_EQ(nlohmann::json::parse(written, nullptr, /*allow_exceptions=*/false),
+              nlohmann::json::array({text}))
+        << written;
+  }
+}
+
+TEST(JsonReader, WhatCannotBeReadIsNotWritten) {
+  DocumentFormat format = *FindDocumentFormat("json");
+  format.reader = [](std::string_view part, const DocumentOptions& options) {
+    Passages passages = ReadJson(part, options);
+    if (!passages.ok()) return passages;
+    for (Passage& passage : *passages) passage.write = [](auto) { return std::string("\""); };
+    return passages;
+  };
+  const std::string input = TemporaryPath(".json"), output = TemporaryPath(".json");
+  WriteBytes(input, "[\n\"dog\"]");
+  const auto document = OpenDocument(format, input, output, {});
+  ASSERT_TRUE(document.ok());
+  ASSERT_TRUE((*document)->Next().ok());
+  const absl::Status status = (*document)->Write({"Hund"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(status.message(),
+              HasSubstr("the translation is not json that can be read: line 2: is not JSON: "));
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST(JsonReader, ApostrophesDoNotQuoteBraces) {
@@ -107,6 +175,12 @@ TEST(PropertiesReader, CharactersAreWrittenInTheEncodingOfTheFile) {
   EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\u00e8"), "a=\u00e9\u4e2d");
   EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\xe8 b"), "a=\xe9\\u4e2d");
   EXPECT_THAT(TextsOf(ReadProperties, "a=\xe8 b"), ElementsAre("\u00e8 b"));
+}
+
+TEST(PropertiesReader, AValueDoesNotBeginWithASeparator) {
+  EXPECT_EQ(With("= b", ReadProperties, "a b"), "a \\= b");
+  EXPECT_EQ(With(": b=c", ReadProperties, "a=b"), "a=\\: b=c");
+  EXPECT_THAT(TextsOf(ReadProperties, "a \\= b"), ElementsAre("= b"));
 }
 
 TEST(PropertiesReader, ApostrophesOfMessagesAreDoubled) {
@@ -183,6 +257,9 @@ TEST(YamlReader, TheLanguageAtTheTopFollows) {
   EXPECT_EQ(
       InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "de"}),
       "de:\n  a: B\n");
+  EXPECT_EQ(
+      InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "no"}),
+      "'no':\n  a: B\n");  // else it is a truth value
 }
 
 TEST(YamlReader, RefusesWhatIsDamaged) {

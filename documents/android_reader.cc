@@ -112,9 +112,9 @@ Passages ReadAndroid(std::string_view part, const DocumentOptions& options) {
     const size_t first = bytes.find_first_not_of(" \t\r\n");
     if (first == bytes.npos || bytes[first] == '@' || bytes[first] == '?') continue;
     const size_t cdata = OnlyCdata(part, events, start);
-    std::optional<Passage> passage =
-        XmlPassage(part, events, start + 1, i, kAndroidContent,
-                   [](std::string_view text) { return EscapeXml(SpellEscapes(text)); });
+    std::optional<Passage> passage = XmlPassage(
+        part, events, start + 1, i, kAndroidContent,
+        [](std::string_view text) { return EscapeXml(SpellEscapes(text)); }, &patience);
     if (!passage.has_value()) continue;
     passages.Add(cdata > 0 ? CdataPassage(part, events[cdata]) : *std::move(passage));
   }

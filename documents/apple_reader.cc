@@ -125,9 +125,9 @@ class StringsReader {
 };
 
 // The text of a <string>, with its variables, "%#@dogs@" and "%1$#@dogs@", kept.
-InlineText WithVariables(std::string_view text) {
-  InlineText out;
-  for (size_t at; (at = text.find("#@")) != text.npos;) {
+InlineText WithVariables(std::string_view text, Patience* patience) {
+  InlineText out(patience);
+  for (size_t at; patience->Lasts(1) && (at = text.find("#@")) != text.npos;) {
     const size_t percent = text.rfind('%', at);
     const size_t close = text.find('@', at + 2);
     if (percent == text.npos || close == text.npos ||
@@ -166,7 +166,7 @@ Passages ReadStringsdict(std::string_view part, const DocumentOptions& options) 
       continue;
     }
     if (key == "NSStringFormatSpecTypeKey" || key == "NSStringFormatValueTypeKey") continue;
-    InlineText content = WithVariables(text);
+    InlineText content = WithVariables(text, &patience);
     if (!content.has_words()) continue;
     passages.Add(std::move(content).ToPassage(begin, end, event.line, &EscapeXml));
   }

@@ -17,6 +17,7 @@ namespace {
 
 // Members that are larger than this and packed closer than kMaxRatio are bombs, not text.
 constexpr uint64_t kSmall = 4 << 20;
+constexpr size_t kBytesOfMember = 512;  // in the lists of members and of readers
 
 // The name leads nowhere but into the container.
 absl::Status CheckName(const std::string& name) {
@@ -96,7 +97,11 @@ absl::StatusOr<std::unique_ptr<Document>> Container::Open(const std::string& inp
     RETURN_IF_ERROR(CheckName(entry.name));
   }
   std::unique_ptr<Container> container(new Container(std::move(file), std::move(archive), options));
+  Patience& patience = container->patience_;
+  if (!patience.Takes(kBytesOfMember * container->entries().size())) return patience.status();
   ASSIGN_OR_RETURN(container->readers_, find(container.get(), options));
+  RETURN_IF_ERROR(patience.status());
+  container->kept_ = patience.taken();
   ASSIGN_OR_RETURN(container->writer_, ZipWriter::Create(output));
   return std::unique_ptr<Document>(std::move(container));
 }
@@ -116,7 +121,7 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
                                                    " bytes, which is the most"));
   }
   total_bytes_ += entry.size;
-  if (!patience_.Lasts(entry.size)) return patience_.status();
+  if (!patience_.Takes(entry.size) || !patience_.Lasts(entry.size)) return patience_.status();
   absl::StatusOr<std::string> content = archive_.Read(entry);
   if (!content.ok()) return absl::InvalidArgumentError("is damaged in the archive");
   return content;
@@ -134,6 +139,7 @@ absl::StatusOr<std::string> Container::Read(const std::string& name) {
 absl::StatusOr<std::vector<Passage>> Container::ReadMember(const ZipArchive::Entry& entry) {
   const auto reader = readers_.find(entry.name);
   if (reader == readers_.end()) return std::vector<Passage>();
+  patience_.ReturnTo(kept_);
   absl::StatusOr<std::string> content = Unpack(entry);
   if (!content.ok()) return InMember(entry.name, content.status());
   content_ = *std::move(content);
@@ -176,6 +182,7 @@ absl::Status Container::WriteMember(const PassageTranslations& translations) {
   content_.clear();
   content_.shrink_to_fit();
   if (same) return writer_->Copy(entry);
+  patience_.ReturnTo(kept_);
   RETURN_IF_ERROR(InMember(entry.name, CheckWritten(written, &patience_)));
   return writer_->Replace(entry, written);
 }

@@ -54,6 +54,7 @@ class CsvReader {
       const size_t begin = at_;
       RETURN_IF_ERROR(TakeRow(&row));
       if (!patience_.Lasts(at_ - begin)) return patience_.status();
+      patience_.Returns(kBytesOfCell * row.size());
       if (first) RETURN_IF_ERROR(FindColumns(row));
       if (first && named_) continue;
       for (const size_t column : wanted_) {
@@ -65,8 +66,11 @@ class CsvReader {
   }
 
  private:
+  static constexpr size_t kBytesOfCell = 4 * sizeof(CsvCell);  // in a growing row, and its name
+
   absl::Status TakeRow(std::vector<CsvCell>* row) {
     while (true) {
+      if (!patience_.Takes(kBytesOfCell)) return patience_.status();
       row->emplace_back();
       RETURN_IF_ERROR(TakeCell(&row->back()));
       if (at_ == part_.size()) return absl::OkStatus();

@@ -57,7 +57,7 @@ Passages ReadDita(std::string_view part, const DocumentOptions& options) {
   PassageList passages(&patience);
   size_t run = 0;  // the first event of a line of text
   const auto finish = [&](size_t end) {
-    auto passage = XmlPassage(part, events, run, end, kDitaContent, &EscapeXml);
+    auto passage = XmlPassage(part, events, run, end, kDitaContent, &EscapeXml, &patience);
     if (passage.has_value()) passages.Add(*std::move(passage));
   };
   for (size_t i = 0; i < events.size(); ++i) {

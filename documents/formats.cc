@@ -121,7 +121,9 @@ class File : public Document {
   absl::Status Check(std::string_view out) {
     if (!format_.strict || out == bytes_) return absl::OkStatus();
     passages_ = std::vector<Passage>();  // the memory is that of one of both
-    const absl::Status read = format_.reader(out, options_).status();
+    DocumentOptions options = options_;
+    options.max_memory *= 2;  // the translation may be longer
+    const absl::Status read = format_.reader(out, options).status();
     if (!absl::IsInvalidArgument(read)) return read;
     return absl::InternalError(absl::StrCat("the translation is not ", std::string(format_.name),
                                             " that can be read: ", read.message()));

@@ -86,6 +86,9 @@ std::vector<size_t> Places(std::string_view raw) {
 
 constexpr std::string_view kReference = "$t(";
 constexpr size_t kMostReference = 1000;  // bytes
+// What the parser keeps of an object or array that is open, and what is kept for each byte of a
+// message while it is read.
+constexpr size_t kBytesOfLevel = 32, kBytesOfBranches = 48;
 
 // The bytes of a reference, `$t(dogs, {"count": 2})`, that the text begins with, up to the
 // parenthesis that closes it; 0 if none does.
@@ -105,9 +108,9 @@ size_t ReferenceSize(std::string_view text) {
 }
 
 // i18next's references to other texts are kept.
-InlineText WithReferences(std::string_view text, JsonStyle style) {
-  InlineText out;
-  for (size_t at; (at = text.find(kReference)) != text.npos;) {
+InlineText WithReferences(std::string_view text, JsonStyle style, Patience* patience) {
+  InlineText out(patience);
+  for (size_t at; patience->Lasts(1) && (at = text.find(kReference)) != text.npos;) {
     const size_t size = ReferenceSize(text.substr(at));
     out.Text(text.substr(0, at));
     if (size == 0) out.Text(kReference);
@@ -170,12 +173,14 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   // `kept_` counts the open values inside of one whose key begins with "@".
   bool Open() {
     ++depth_;
+    patience_.Takes(kBytesOfLevel);
     if (kept_ > 0 || IsRemark()) ++kept_;
     key_.clear();
     return Advance();
   }
   bool Close() {
     --depth_;
+    patience_.Returns(kBytesOfLevel);
     if (kept_ > 0) --kept_;
     key_.clear();
     return Advance();
@@ -188,16 +193,21 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
           Replacement(begin, end, lines_.At(begin), SpellJson(options_.target_language, style_));
     }
     if (IsRemark() || !HasWords(text)) return;
+    // What is found of the branches of a message, and where.
+    const size_t taken = patience_.taken();
+    if (text.find('{') != text.npos && !patience_.Takes(kBytesOfBranches * text.size())) return;
     const std::vector<IcuText> icu = FindIcuTexts(text);
+    const std::vector<size_t> places =
+        icu.empty() ? std::vector<size_t>() : Places(part_.substr(begin, end - begin));
+    patience_.ReturnTo(taken);
     if (icu.empty()) {
       const auto spell = [style = style_](std::string_view characters) {
         return SpellJson(SpellApostrophes(characters), style);
       };
-      InlineText content = WithReferences(text, style_);
+      InlineText content = WithReferences(text, style_, &patience_);
       if (!content.has_words()) return;
       return Add(std::move(content).ToPassage(begin, end, lines_.At(begin), spell));
     }
-    const std::vector<size_t> places = Places(part_.substr(begin, end - begin));
     if (places.size() != text.size() + 1) return;
     for (const IcuText& branch : icu) {
       const std::string_view characters = text.substr(branch.begin, branch.end - branch.begin);

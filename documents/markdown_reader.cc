@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "documents/markdown_inline.h"
+#include "documents/markdown_items.h"
 #include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
@@ -47,6 +48,29 @@ Event::Span SpanOf(MD_SPANTYPE type) {
   }
 }
 
+// Of what is kept of an event of the block that is read: itself, and what stands there
+// (markdown_items.h).
+constexpr size_t kBytesOfMarkdownEvent = 3 * sizeof(MarkdownItem) + 4 * sizeof(Event);
+
+// About the memory that md4c takes, which does not tell: something for each line, and a mark for
+// each character of the largest block that may mean more than itself.
+size_t BytesOfParser(std::string_view source) {
+  constexpr std::string_view kMarks = "\\`*_~$[]!<>&|:";
+  constexpr size_t kBytesOfLine = 64, kBytesOfDefinition = 192, kBytesOfMark = 64;
+  size_t lines = 0, block = 0, largest = 0;
+  for (size_t at = 0; at < source.size();) {
+    const size_t end = std::min(source.find('\n', at), source.size());
+    const std::string_view line = source.substr(at, end - at);
+    lines += line.starts_with('[') ? kBytesOfDefinition : kBytesOfLine;
+    if (line.find_first_not_of(" \t\r") == line.npos) block = 0;
+    block += kBytesOfMark * std::count_if(line.begin(), line.end(),
+                                          [&](char c) { return kMarks.find(c) != kMarks.npos; });
+    largest = std::max(largest, block);
+    at = end + 1;
+  }
+  return lines + largest;
+}
+
 // Hears what md4c finds in `source`, which follows the front matter.
 class MarkdownListener {
  public:
@@ -55,6 +79,7 @@ class MarkdownListener {
 
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
+    if (!patience_.Takes(BytesOfParser(source_))) return patience_.status();
     MD_PARSER parser = {};
     parser.flags =
         MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_LATEXMATHSPANS;
@@ -94,6 +119,7 @@ class MarkdownListener {
     return Go();
   }
   int Add(const Event& event) {
+    patience_.Takes(kBytesOfMarkdownEvent);
     events_.push_back(event);
     return Go();
   }
@@ -121,9 +147,10 @@ class MarkdownListener {
     } else if (!events_.empty() && type != MD_BLOCK_CODE) {
       const bool table = type == MD_BLOCK_TH || type == MD_BLOCK_TD;
       const MarkdownBlock block = {.table = table, .line = !table && type != MD_BLOCK_H};
-      std::optional<Passage> passage = MarkdownPassage(source_, events_, block);
+      std::optional<Passage> passage = MarkdownPassage(source_, events_, block, &patience_);
       if (passage.has_value()) AddPassage(*std::move(passage));
     }
+    patience_.Returns(kBytesOfMarkdownEvent * events_.size());
     events_.clear();
   }
 

@@ -1,5 +1,6 @@
 // The passages that a reader finds, in order.  All readers add theirs here, so that what every
-// passage needs is done once: its text is valid UTF-8, whatever a format's parser has handed out.
+// passage needs is done once: its text is valid UTF-8, whatever a format's parser has handed out,
+// and the memory is counted that it will take until it is written.
 
 #ifndef DRAGOMAN_DOCUMENTS_PASSAGE_LIST_H_
 #define DRAGOMAN_DOCUMENTS_PASSAGE_LIST_H_
@@ -20,10 +21,13 @@ class PassageList {
   explicit PassageList(Patience* patience) : patience_(patience) {}
 
   void Add(Passage passage) {
+    // The text, its translation, and what is written.
+    if (!patience_->Takes(kBytesOfPassage + 3 * passage.text.size())) return;
     if (!IsValidUtf8(passage.text)) passage.text = ValidUtf8(passage.text);
     passages_.push_back(std::move(passage));
   }
 
+  // Whether there are none, of those that there was memory for.
   bool empty() const { return passages_.empty(); }
   // REQUIRES: not empty.
   const Passage& back() const { return passages_.back(); }
@@ -35,6 +39,9 @@ class PassageList {
   }
 
  private:
+  // Itself in a growing list, what writes it, and its place among the translations.
+  static constexpr size_t kBytesOfPassage = 2 * sizeof(Passage) + 192;
+
   Patience* const patience_;
   std::vector<Passage> passages_;
 };

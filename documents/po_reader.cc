@@ -27,8 +27,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kPoWidth = 79;   // of a line
-constexpr size_t kMostForms = 6;  // of a plural, in any language
+constexpr size_t kPoWidth = 79;  // of a line
 
 // A string of an entry: one or more quoted pieces.
 struct PoString {

@@ -7,6 +7,7 @@
 // The forms of a plural all get the same translation, of the one text that they have.  They stay
 // "unfinished", which in Linguist means that nobody has checked them.
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -67,11 +68,13 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
     const Forms forms = FormsOf(part, events, translation);
     if (forms.filled || type == "obsolete" || type == "vanished") continue;
     InlineText content =
-        ReadXmlContent(part, events, source + 1, events[source].partner, kQtContent);
+        ReadXmlContent(part, events, source + 1, events[source].partner, kQtContent, &patience);
     if (!content.has_words()) continue;
     if (open.ends_with("/>")) open.replace(open.size() - 2, 2, ">");
     const bool plural = XmlAttributeOr(XmlBytes(part, events[i]), "numerus") == "yes";
-    const size_t count = !plural ? 0 : forms.count > 1 ? forms.count : UsualPluralForms(language);
+    const size_t count = !plural           ? 0
+                         : forms.count > 1 ? std::min(forms.count, kMostForms)
+                                           : UsualPluralForms(language);
     const std::string indent = IndentBefore(part, events[translation].begin);
     Passage passage = std::move(content).ToPassage(events[translation].begin,
                                                    events[events[translation].partner].end,

@@ -26,7 +26,9 @@ void RichTextReader::FindBlockElements() {
 }
 
 void RichTextReader::Finish(PieceList* pieces, bool translated, Blocks* inner) {
+  constexpr size_t kBytesOfBlock = sizeof(Composition) + 2 * sizeof(Block) + 64;
   for (Block& block : FindBlocks(pieces->Take(), translated)) {
+    if (!patience_->Takes(kBytesOfBlock)) return;
     if (inner == nullptr) {
       passages_.Add(MakePassage(part_, std::move(block)));
     } else {
@@ -56,7 +58,7 @@ void RichTextReader::ReadOutside(size_t begin, size_t end, Blocks* inner) {
 }
 
 void RichTextReader::ReadParagraph(size_t i, Blocks* inner) {
-  PieceList pieces(part_);
+  PieceList pieces(part_, patience_);
   ReadInline(i + 1, events_[i].partner, {}, &pieces);
   Finish(&pieces, formats_.IsTranslated(events_, i), inner);
 }
@@ -76,7 +78,7 @@ void RichTextReader::ReadCell(size_t i, Blocks* inner) {
 
 // What stands between two tags of blocks is a paragraph.
 void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
-  PieceList pieces(part_);
+  PieceList pieces(part_, patience_);
   for (size_t i = begin; i < end && patience_->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events_[i];
     const bool starts = event.kind == XmlEvent::kStart;

@@ -32,8 +32,8 @@ class RichTextReader {
         kind_(vocabulary.kind),
         events_(events),
         patience_(patience),
-        roles_(FindRoles(part, events, vocabulary)),
-        formats_(part, kind_) {
+        roles_(FindRoles(part, events, vocabulary, patience)),
+        formats_(part, kind_, patience) {
     if (kind_ == XmlVocabulary::kXhtml) FindBlockElements();
   }
 

@@ -77,7 +77,7 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
     const size_t segment = source == 0 ? 0 : FindXmlChild(events, source, "seg");
     if (segment == 0) continue;
     InlineText content =
-        ReadXmlContent(part, events, segment + 1, events[segment].partner, kTmxContent);
+        ReadXmlContent(part, events, segment + 1, events[segment].partner, kTmxContent, &patience);
     if (!content.has_words()) continue;
     const size_t place = events[events[source].partner].end;
     Passage passage = std::move(content).ToPassage(place, place, events[source].line, &EscapeXml);

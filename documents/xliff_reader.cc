@@ -101,7 +101,7 @@ class XliffReader {
     }
     const size_t text = segmented == 0 ? source : segmented;
     InlineText content =
-        ReadXmlContent(part_, events_, text + 1, events_[text].partner, kXliffContent);
+        ReadXmlContent(part_, events_, text + 1, events_[text].partner, kXliffContent, &patience_);
     if (!content.has_words()) return;
     const XmlEvent& from = events_[source];
     const size_t behind = events_[events_[text].partner].end;

@@ -41,6 +41,7 @@ struct Refused {
 };
 
 constexpr size_t kMostYamlDepth = 100;
+constexpr size_t kBytesOfAnchor = 128;  // of the parser, for each
 
 std::string Doubled(std::string_view text) {
   std::string out = "'";
@@ -243,9 +244,15 @@ class YamlBuffer : public std::streambuf {
  public:
   YamlBuffer(std::string_view part, Patience* patience) : part_(part), patience_(patience) {}
 
+  // The parser has told of something: what it had kept until it knew what that is goes.
+  void Told() { patience_->Returns(std::exchange(kept_, 0)); }
+
  protected:
   int_type underflow() override {
     const std::string_view next = part_.substr(at_, kPiece);
+    const size_t kept = kBytesOfTokens * std::count_if(next.begin(), next.end(), MakesToken);
+    kept_ += kept;
+    patience_->Takes(kept);
     if (!patience_->Lasts(next.size()) || next.empty()) return traits_type::eof();
     std::copy(next.begin(), next.end(), piece_);
     at_ += next.size();
@@ -255,17 +262,27 @@ class YamlBuffer : public std::streambuf {
 
  private:
   static constexpr size_t kPiece = 4096;
+  // Of the parser, for each character that makes some.  It keeps those of a whole [list], because
+  // that may be a key.
+  static constexpr size_t kBytesOfTokens = 320;
+  static bool MakesToken(char c) {
+    return std::string_view(",:[]{}%").find(c) != std::string_view::npos;
+  }
+
   const std::string_view part_;
   Patience* const patience_;
-  size_t at_ = 0;
+  size_t at_ = 0, kept_ = 0;
   char piece_[kPiece];
 };
 
 class YamlHandler final : public YAML::EventHandler {
  public:
-  YamlHandler(std::string_view part, const DocumentOptions& options, Patience* patience)
+  YamlHandler(std::string_view part, const DocumentOptions& options, Patience* patience,
+              YamlBuffer* buffer)
       : part_(part),
         options_(options),
+        patience_(patience),
+        buffer_(buffer),
         passages_(patience),
         mark_(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
 
@@ -277,22 +294,22 @@ class YamlHandler final : public YAML::EventHandler {
     document_ = mark.pos;
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override { Turn(); }
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { Turn(); }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnNull(const YAML::Mark&, YAML::anchor_t anchor) override { Turn(anchor); }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { Turn(YAML::NullAnchor); }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    Open(mark, {.flow = style == YAML::EmitterStyle::Flow});
+    Open(mark, anchor, {.flow = style == YAML::EmitterStyle::Flow});
   }
   void OnSequenceEnd() override { open_.pop_back(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    Open(mark, {.map = true, .flow = style == YAML::EmitterStyle::Flow});
+    Open(mark, anchor, {.map = true, .flow = style == YAML::EmitterStyle::Flow});
   }
   void OnMapEnd() override { open_.pop_back(); }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& given) override {
-    const bool key = Turn();
+    const bool key = Turn(anchor);
     const std::string value = ValueOf(given);
     const size_t at = static_cast<size_t>(std::max(0, mark.pos)) + mark_;
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
@@ -319,14 +336,17 @@ class YamlHandler final : public YAML::EventHandler {
   };
 
   // Whether what comes now is a key; the next thing is its value.
-  bool Turn() {
+  bool Turn(YAML::anchor_t anchor) {
+    buffer_->Told();
+    if (anchor != YAML::NullAnchor) patience_->Takes(kBytesOfAnchor);
+    if (!patience_->Lasts(1)) throw Refused{patience_->status()};
     if (open_.empty() || !open_.back().map) return false;
     open_.back().value_next = !open_.back().value_next;
     return open_.back().value_next;
   }
 
-  void Open(const YAML::Mark& mark, const Container& container) {
-    Turn();
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, const Container& container) {
+    Turn(anchor);
     if (open_.size() == kMostYamlDepth) {
       throw Refused{DamagedLine(mark.line + 1, absl::StrCat("nests deeper than ", kMostYamlDepth))};
     }
@@ -335,6 +355,8 @@ class YamlHandler final : public YAML::EventHandler {
 
   const std::string_view part_;
   const DocumentOptions& options_;
+  Patience* const patience_;
+  YamlBuffer* const buffer_;
   PassageList passages_;
   const size_t mark_;
   int document_ = -1;  // where it begins
@@ -347,8 +369,8 @@ class YamlHandler final : public YAML::EventHandler {
 Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
   Patience patience(options);
-  YamlHandler handler(part, options, &patience);
   YamlBuffer buffer(part, &patience);
+  YamlHandler handler(part, options, &patience, &buffer);
   try {
     std::istream stream(&buffer);
     YAML::Parser parser(stream);

@@ -24,6 +24,8 @@ namespace {
 constexpr absl::Duration kLongestDelay = absl::Seconds(2);
 // How much more than the file may come out when it is unpacked.
 constexpr size_t kUnpacked = 8;
+// How much more memory it may take, and what every file may.
+constexpr size_t kMemory = 12, kLeastMemory = 48 << 20;
 constexpr size_t kSampleBytes = 4000;  // in which the language is detected
 constexpr int kMostWarnings = 100;
 
@@ -58,6 +60,7 @@ std::string WarningOf(const v1::Translation& translation) {
 
 // An error of the file, as callers see it.
 absl::Status OfDocument(absl::Status status) {
+  if (absl::IsResourceExhausted(status)) return DocumentTooLarge(std::move(status));
   if (absl::IsInternal(status)) return ShownToClients(std::move(status));
   return status;
 }
@@ -119,6 +122,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
                                    .columns = {header_.columns().begin(), header_.columns().end()},
                                    .max_part_bytes = kUnpacked * most,
                                    .max_total_bytes = kUnpacked * most,
+                                   .max_memory = std::max(kMemory * most, kLeastMemory),
                                    .wanted = [this] { return bulk_->Wanted(); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);

@@ -150,6 +150,11 @@ absl::Status MessageTooLarge(size_t bytes, size_t limit) {
   return OverLimit(std::move(status), "max_message_bytes");
 }
 
+absl::Status DocumentTooLarge(absl::Status status) {
+  status.SetPayload(kMessageSizePayload, absl::Cord());
+  return OverLimit(std::move(status), "document_memory");
+}
+
 bool IsMessageTooLarge(const absl::Status& status) {
   return status.GetPayload(kMessageSizePayload).has_value();
 }

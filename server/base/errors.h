@@ -49,6 +49,9 @@ absl::Status UnreadAnswers(size_t bytes);
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
 bool IsMessageTooLarge(const absl::Status& status);
 
+// The status (RESOURCE_EXHAUSTED), of a document that takes too much memory, as IsMessageTooLarge.
+absl::Status DocumentTooLarge(absl::Status status);
+
 // INTERNAL that clients see with its message, because it is about their data.
 absl::Status ShownToClients(absl::Status status);
 

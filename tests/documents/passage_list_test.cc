@@ -24,5 +24,13 @@ TEST(PassageList, OfAnImpatientCallerIsAnError) {
   EXPECT_EQ(passages.Take().status(), absl::CancelledError("it has gone"));
 }
 
+TEST(PassageList, KeepsNoMoreThanThereIsMemoryFor) {
+  Patience patience({.max_memory = 100'000});
+  PassageList passages(&patience);
+  for (int i = 0; i < 1000; ++i) passages.Add({.text = "dog"});
+  EXPECT_LE(patience.taken(), 100'000);
+  EXPECT_TRUE(absl::IsResourceExhausted(passages.Take().status()));
+}
+
 }  // namespace
 }  // namespace dragoman

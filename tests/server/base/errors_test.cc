@@ -78,6 +78,7 @@ TEST(Errors, AMessageThatIsTooLargeIsExplained) {
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_TRUE(IsMessageTooLarge(ForClient(status)));
   EXPECT_FALSE(IsMessageTooLarge(PrincipalLimit(1)));
+  EXPECT_EQ(HttpCodeOf(ForClient(DocumentTooLarge(absl::ResourceExhaustedError("why")))), 413);
 }
 
 }  // namespace

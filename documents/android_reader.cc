@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -95,7 +96,7 @@ Passage CdataPassage(std::string_view part, const XmlEvent& event) {
 Passages ReadAndroid(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
-  std::vector<Passage> passages;
+  PassageList passages(&patience);
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     const XmlEvent& event = events[i];
@@ -111,13 +112,13 @@ Passages ReadAndroid(std::string_view part, const DocumentOptions& options) {
     const size_t first = bytes.find_first_not_of(" \t\r\n");
     if (first == bytes.npos || bytes[first] == '@' || bytes[first] == '?') continue;
     const size_t cdata = OnlyCdata(part, events, start);
-    std::optional<Passage> passage =
-        XmlPassage(part, events, start + 1, i, kAndroidContent,
-                   [](std::string_view text) { return EscapeXml(SpellEscapes(text)); });
+    std::optional<Passage> passage = XmlPassage(
+        part, events, start + 1, i, kAndroidContent,
+        [](std::string_view text) { return EscapeXml(SpellEscapes(text)); }, &patience);
     if (!passage.has_value()) continue;
-    passages.push_back(cdata > 0 ? CdataPassage(part, events[cdata]) : *std::move(passage));
+    passages.Add(cdata > 0 ? CdataPassage(part, events[cdata]) : *std::move(passage));
   }
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -40,7 +41,7 @@ class StringsReader {
     for (size_t begin = at_;; begin = at_) {
       RETURN_IF_ERROR(SkipSpaces());
       if (!patience_.Lasts(at_ - begin)) return patience_.status();
-      if (at_ == part_.size()) return std::move(passages_);
+      if (at_ == part_.size()) return passages_.Take();
       std::string key;
       RETURN_IF_ERROR(TakeWord(&key));
       RETURN_IF_ERROR(SkipSpaces());
@@ -88,7 +89,7 @@ class StringsReader {
     std::string text;
     RETURN_IF_ERROR(TakeWord(&text));
     if (quoted && HasWords(text)) {
-      passages_.push_back(PlainPassage(begin, at_ - 1, lines_.At(begin), text, &SpellString));
+      passages_.Add(PlainPassage(begin, at_ - 1, lines_.At(begin), text, &SpellString));
     }
     return absl::OkStatus();
   }
@@ -120,13 +121,13 @@ class StringsReader {
   Patience patience_;
   LineCounter lines_;
   size_t at_ = 0;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 // The text of a <string>, with its variables, "%#@dogs@" and "%1$#@dogs@", kept.
-InlineText WithVariables(std::string_view text) {
-  InlineText out;
-  for (size_t at; (at = text.find("#@")) != text.npos;) {
+InlineText WithVariables(std::string_view text, Patience* patience) {
+  InlineText out(patience);
+  for (size_t at; patience->Lasts(1) && (at = text.find("#@")) != text.npos;) {
     const size_t percent = text.rfind('%', at);
     const size_t close = text.find('@', at + 2);
     if (percent == text.npos || close == text.npos ||
@@ -150,7 +151,7 @@ Passages ReadAppleStrings(std::string_view part, const DocumentOptions& options)
 Passages ReadStringsdict(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
-  std::vector<Passage> passages;
+  PassageList passages(&patience);
   std::string key;
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
@@ -165,11 +166,11 @@ Passages ReadStringsdict(std::string_view part, const DocumentOptions& options) 
       continue;
     }
     if (key == "NSStringFormatSpecTypeKey" || key == "NSStringFormatValueTypeKey") continue;
-    InlineText content = WithVariables(text);
+    InlineText content = WithVariables(text, &patience);
     if (!content.has_words()) continue;
-    passages.push_back(std::move(content).ToPassage(begin, end, event.line, &EscapeXml));
+    passages.Add(std::move(content).ToPassage(begin, end, event.line, &EscapeXml));
   }
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

@@ -8,13 +8,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "documents/xml_events.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
 
 // Members that are larger than this and packed closer than kMaxRatio are bombs, not text.
 constexpr uint64_t kSmall = 4 << 20;
+constexpr size_t kBytesOfMember = 512;  // in the lists of members and of readers
 
 // The name leads nowhere but into the container.
 absl::Status CheckName(const std::string& name) {
@@ -24,7 +27,7 @@ absl::Status CheckName(const std::string& name) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("names \"", name, "\", want a path within the file"));
+      absl::StrCat("names \"", ValidUtf8(name), "\", want a path within the file"));
 }
 
 absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
@@ -37,10 +40,19 @@ absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
   return absl::InvalidArgumentError("is not a zip, or is cut off");
 }
 
+// All members that are translated are XML.  One that was spelled wrong is found here rather than by
+// who reads the file.
+absl::Status CheckWritten(std::string_view part, Patience* patience) {
+  const absl::Status read = ReadXmlEvents(part, patience).status();
+  if (!absl::IsInvalidArgument(read)) return read;
+  return absl::InternalError(
+      absl::StrCat("the translation is not XML that can be read: ", read.message()));
+}
+
 }  // namespace
 
 absl::Status InMember(const std::string& name, const absl::Status& status) {
-  return Annotate(status, name + ": ");
+  return Annotate(status, ValidUtf8(name) + ": ");
 }
 
 std::string ResolveMember(std::string_view base, std::string_view address) {
@@ -85,7 +97,11 @@ absl::StatusOr<std::unique_ptr<Document>> Container::Open(const std::string& inp
     RETURN_IF_ERROR(CheckName(entry.name));
   }
   std::unique_ptr<Container> container(new Container(std::move(file), std::move(archive), options));
+  Patience& patience = container->patience_;
+  if (!patience.Takes(kBytesOfMember * container->entries().size())) return patience.status();
   ASSIGN_OR_RETURN(container->readers_, find(container.get(), options));
+  RETURN_IF_ERROR(patience.status());
+  container->kept_ = patience.taken();
   ASSIGN_OR_RETURN(container->writer_, ZipWriter::Create(output));
   return std::unique_ptr<Document>(std::move(container));
 }
@@ -105,7 +121,7 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
                                                    " bytes, which is the most"));
   }
   total_bytes_ += entry.size;
-  if (!patience_.Lasts(entry.size)) return patience_.status();
+  if (!patience_.Takes(entry.size) || !patience_.Lasts(entry.size)) return patience_.status();
   absl::StatusOr<std::string> content = archive_.Read(entry);
   if (!content.ok()) return absl::InvalidArgumentError("is damaged in the archive");
   return content;
@@ -113,7 +129,8 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
 
 absl::StatusOr<std::string> Container::Read(const std::string& name) {
   const ZipArchive::Entry* const entry = archive_.Find(name);
-  if (entry == nullptr) return absl::InvalidArgumentError(absl::StrCat("has no member ", name));
+  if (entry == nullptr)
+    return absl::InvalidArgumentError(absl::StrCat("has no member ", ValidUtf8(name)));
   absl::StatusOr<std::string> content = Unpack(*entry);
   if (!content.ok()) return InMember(name, content.status());
   return content;
@@ -122,6 +139,7 @@ absl::StatusOr<std::string> Container::Read(const std::string& name) {
 absl::StatusOr<std::vector<Passage>> Container::ReadMember(const ZipArchive::Entry& entry) {
   const auto reader = readers_.find(entry.name);
   if (reader == readers_.end()) return std::vector<Passage>();
+  patience_.ReturnTo(kept_);
   absl::StatusOr<std::string> content = Unpack(entry);
   if (!content.ok()) return InMember(entry.name, content.status());
   content_ = *std::move(content);
@@ -135,7 +153,7 @@ absl::StatusOr<std::optional<absl::Span<const Passage>>> Container::Next() {
     const ZipArchive::Entry& entry = entries()[next_];
     ASSIGN_OR_RETURN(passages_, ReadMember(entry));
     if (HasText(passages_)) {
-      name_ = entry.name;
+      name_ = ValidUtf8(entry.name);
       return passages_;
     }
     if (!patience_.Lasts(entry.packed.size())) return patience_.status();
@@ -156,13 +174,17 @@ absl::Status Container::Write(const PassageTranslations& translations) {
 }
 
 absl::Status Container::WriteMember(const PassageTranslations& translations) {
+  const ZipArchive::Entry& entry = entries()[next_];
   const std::string written = Splice(content_, passages_, translations, &patience_);
   RETURN_IF_ERROR(patience_.status());
-  const absl::Status status = written == content_ ? writer_->Copy(entries()[next_])
-                                                  : writer_->Replace(entries()[next_], written);
-  passages_.clear();
-  content_ = "";
-  return status;
+  const bool same = written == content_;
+  passages_ = std::vector<Passage>();
+  content_.clear();
+  content_.shrink_to_fit();
+  if (same) return writer_->Copy(entry);
+  patience_.ReturnTo(kept_);
+  RETURN_IF_ERROR(InMember(entry.name, CheckWritten(written, &patience_)));
+  return writer_->Replace(entry, written);
 }
 
 }  // namespace dragoman

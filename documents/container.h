@@ -76,9 +76,10 @@ class Container : public Document {
   MemberReaders readers_;
   std::unique_ptr<ZipWriter> writer_;
   size_t total_bytes_ = 0;  // unpacked
+  size_t kept_ = 0;         // memory, whichever member is translated
   size_t next_ = 0;         // entry
   // The member that is translated.
-  std::string name_, content_;
+  std::string name_, content_;  // of which the name is made valid UTF-8
   std::vector<Passage> passages_;
 };
 

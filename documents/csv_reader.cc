@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -53,6 +54,7 @@ class CsvReader {
       const size_t begin = at_;
       RETURN_IF_ERROR(TakeRow(&row));
       if (!patience_.Lasts(at_ - begin)) return patience_.status();
+      patience_.Returns(kBytesOfCell * row.size());
       if (first) RETURN_IF_ERROR(FindColumns(row));
       if (first && named_) continue;
       for (const size_t column : wanted_) {
@@ -60,12 +62,15 @@ class CsvReader {
         Add(row[column]);
       }
     }
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
+  static constexpr size_t kBytesOfCell = 4 * sizeof(CsvCell);  // in a growing row, and its name
+
   absl::Status TakeRow(std::vector<CsvCell>* row) {
     while (true) {
+      if (!patience_.Takes(kBytesOfCell)) return patience_.status();
       row->emplace_back();
       RETURN_IF_ERROR(TakeCell(&row->back()));
       if (at_ == part_.size()) return absl::OkStatus();
@@ -126,7 +131,7 @@ class CsvReader {
   static absl::Status Unknown(const std::string& column, const std::vector<std::string>& names) {
     return DamagedLine(
         1, absl::StrCat("has no column \"", column, "\"; name those to be translated, of: ",
-                        absl::StrJoin(names, ", ").substr(0, 200)));
+                        std::string(BeginningOf(absl::StrJoin(names, ", "), 200))));
   }
 
   void Add(const CsvCell& cell) {
@@ -136,8 +141,7 @@ class CsvReader {
       if (!quoted && text.find_first_of({special, 4}) == text.npos) return std::string(text);
       return absl::StrCat("\"", absl::StrReplaceAll(std::string(text), {{"\"", "\"\""}}), "\"");
     };
-    passages_.push_back(
-        PlainPassage(cell.begin, cell.end, lines_.At(cell.begin), cell.text, spell));
+    passages_.Add(PlainPassage(cell.begin, cell.end, lines_.At(cell.begin), cell.text, spell));
   }
 
   const std::string_view part_;
@@ -148,7 +152,7 @@ class CsvReader {
   size_t at_ = 0;
   bool named_ = false;       // a column is
   std::set<size_t> wanted_;  // columns
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 }  // namespace

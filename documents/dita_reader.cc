@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -53,11 +54,11 @@ constexpr XmlContent kDitaContent = {.role = &DitaRole, .collapse = true};
 Passages ReadDita(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
-  std::vector<Passage> passages;
+  PassageList passages(&patience);
   size_t run = 0;  // the first event of a line of text
   const auto finish = [&](size_t end) {
-    auto passage = XmlPassage(part, events, run, end, kDitaContent, &EscapeXml);
-    if (passage.has_value()) passages.push_back(*std::move(passage));
+    auto passage = XmlPassage(part, events, run, end, kDitaContent, &EscapeXml, &patience);
+    if (passage.has_value()) passages.Add(*std::move(passage));
   };
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
@@ -71,7 +72,7 @@ Passages ReadDita(std::string_view part, const DocumentOptions& options) {
       run = i + 1;
     }
   }
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

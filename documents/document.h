@@ -57,14 +57,16 @@ struct DocumentOptions {
   std::vector<std::string> columns;     // CSV: names or numbers (from 1) of those to be translated
   size_t max_part_bytes = 256 << 20;    // of a part after decompression
   size_t max_total_bytes = 1024 << 20;  // of all parts
+  // Of memory that is taken for a part while it is translated, as readers count it (patience.h).
+  size_t max_memory = size_t{4} << 30;
   // Asked now and then while a part is read or written; an error ends that with the same error.
   // Null: nobody is asked.
   std::function<absl::Status()> wanted;
   size_t wanted_step = 64 << 10;  // bytes that are done between two times
 };
 
-// Finds the passages of a part, in order.  INVALID_ARGUMENT, with the line, if it is damaged; the
-// error of DocumentOptions::wanted.
+// Finds the passages of a part, in order.  INVALID_ARGUMENT, with the line, if it is damaged;
+// RESOURCE_EXHAUSTED if it takes more than max_memory; the error of DocumentOptions::wanted.
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
@@ -84,12 +86,12 @@ class Document {
   virtual ~Document() = default;
 
   // The passages of the next part that has text, until that part is written; none at the end, when
-  // the output is complete.  INVALID_ARGUMENT if the file is damaged or exceeds a limit.  REQUIRES:
-  // the part before was written.
+  // the output is complete.  INVALID_ARGUMENT if the file is damaged or exceeds a limit,
+  // RESOURCE_EXHAUSTED if that is max_memory.  REQUIRES: the part before was written.
   virtual absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() = 0;
   // The name of that part in the container; "" for other files.
   virtual std::string_view part() const = 0;
-  // Writes that part.
+  // Writes that part.  INTERNAL, and no output, if it would not be of the format.
   virtual absl::Status Write(const PassageTranslations& translations) = 0;
 };
 
@@ -103,6 +105,8 @@ struct DocumentFormat {
   absl::StatusOr<std::unique_ptr<Document>> (*open)(const std::string& input,
                                                     const std::string& output,
                                                     const DocumentOptions& options) = nullptr;
+  // The reader refuses what is not of the format; so it reads what was written, too.
+  bool strict = false;
 };
 
 // All formats (formats.cc).

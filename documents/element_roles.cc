@@ -18,8 +18,8 @@ struct Binding {
 
 class RoleFinder {
  public:
-  RoleFinder(std::string_view part, const XmlVocabulary& vocabulary)
-      : part_(part), vocabulary_(vocabulary) {
+  RoleFinder(std::string_view part, const XmlVocabulary& vocabulary, Patience* patience)
+      : part_(part), vocabulary_(vocabulary), patience_(patience) {
     for (const RoleOfElement& element : vocabulary.elements) {
       spaces_[element.space].emplace(element.name, element.role);
     }
@@ -47,6 +47,7 @@ class RoleFinder {
   void Bind(std::string_view tag, size_t end) {
     for (const XmlAttribute& attribute : XmlAttributes(tag)) {
       if (!attribute.name.starts_with("xmlns")) continue;
+      if (!patience_->Takes(kBytesOfBinding)) return;
       std::string_view prefix = attribute.name.substr(5);
       if (prefix.starts_with(':')) prefix.remove_prefix(1);
       const Names* names = nullptr;
@@ -75,8 +76,11 @@ class RoleFinder {
     return role == names->end() ? Role::kOther : role->second;
   }
 
+  static constexpr size_t kBytesOfBinding = 192;  // with a prefix that no other one has
+
   const std::string_view part_;
   const XmlVocabulary& vocabulary_;
+  Patience* const patience_;
   std::map<std::string_view, Names> spaces_;
   using Bindings = std::vector<Binding>;  // of a prefix, the innermost last
   std::unordered_map<std::string_view, Bindings> bindings_;
@@ -86,8 +90,8 @@ class RoleFinder {
 }  // namespace
 
 std::vector<Role> FindRoles(std::string_view part, absl::Span<const XmlEvent> events,
-                            const XmlVocabulary& vocabulary) {
-  return RoleFinder(part, vocabulary).Find(events);
+                            const XmlVocabulary& vocabulary, Patience* patience) {
+  return RoleFinder(part, vocabulary, patience).Find(events);
 }
 
 }  // namespace dragoman

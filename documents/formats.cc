@@ -11,6 +11,7 @@
 #include "documents/document.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -49,20 +50,21 @@ constexpr DocumentFormat kFormats[] = {
     {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
     {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
     {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
-    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo},
-    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff},
-    {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx},
-    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs},
-    {"json", kJsonSuffixes, "application/json", ReadJson},
-    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb},
-    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties},
-    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml},
-    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid},
-    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings},
-    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict},
+    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo, nullptr, true},
+    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true},
+    {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx, nullptr, true},
+    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true},
+    {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true},
+    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true},
+    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties, nullptr, true},
+    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml, nullptr, true},
+    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid, nullptr, true},
+    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings, nullptr, true},
+    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict, nullptr,
+     true},
     {"csv", kCsvSuffixes, "text/csv", ReadCsv},
     {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
-    {"dita", kDitaSuffixes, "application/dita+xml", ReadDita},
+    {"dita", kDitaSuffixes, "application/dita+xml", ReadDita, nullptr, true},
     {"docx", kDocxSuffixes,
      "application/vnd.openxmlformats-officedocument.wordprocessingml.document", nullptr,
      OpenOfficeFile},
@@ -82,8 +84,8 @@ constexpr DocumentFormat kFormats[] = {
 // A file that is one part.
 class File : public Document {
  public:
-  File(PassageReader reader, std::string output, std::string bytes, DocumentOptions options)
-      : reader_(reader),
+  File(const DocumentFormat& format, std::string output, std::string bytes, DocumentOptions options)
+      : format_(format),
         output_(std::move(output)),
         bytes_(std::move(bytes)),
         options_(std::move(options)),
@@ -92,7 +94,7 @@ class File : public Document {
   absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() override {
     if (read_) return std::nullopt;
     read_ = true;
-    absl::StatusOr<std::vector<Passage>> passages = reader_(bytes_, options_);
+    absl::StatusOr<std::vector<Passage>> passages = format_.reader(bytes_, options_);
     if (!passages.ok()) return passages.status();
     passages_ = *std::move(passages);
     if (HasText(passages_)) return passages_;
@@ -104,9 +106,10 @@ class File : public Document {
   std::string_view part() const override { return ""; }
 
   absl::Status Write(const PassageTranslations& translations) override {
-    std::ofstream file(output_, std::ios::binary | std::ios::trunc);
     const std::string out = Splice(bytes_, passages_, translations, &patience_);
-    if (!patience_.status().ok()) return patience_.status();
+    RETURN_IF_ERROR(patience_.status());
+    RETURN_IF_ERROR(Check(out));
+    std::ofstream file(output_, std::ios::binary | std::ios::trunc);
     file.write(out.data(), static_cast<std::streamsize>(out.size()));
     file.close();
     if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", output_));
@@ -114,7 +117,19 @@ class File : public Document {
   }
 
  private:
-  const PassageReader reader_;
+  // A translation that was spelled wrong is found here rather than by who reads the file.
+  absl::Status Check(std::string_view out) {
+    if (!format_.strict || out == bytes_) return absl::OkStatus();
+    passages_ = std::vector<Passage>();  // the memory is that of one of both
+    DocumentOptions options = options_;
+    options.max_memory *= 2;  // the translation may be longer
+    const absl::Status read = format_.reader(out, options).status();
+    if (!absl::IsInvalidArgument(read)) return read;
+    return absl::InternalError(absl::StrCat("the translation is not ", std::string(format_.name),
+                                            " that can be read: ", read.message()));
+  }
+
+  const DocumentFormat format_;
   const std::string output_, bytes_;
   const DocumentOptions options_;
   Patience patience_;
@@ -160,7 +175,7 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(const DocumentFormat& for
   }
   file.seekg(0);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return std::make_unique<File>(format.reader, output, std::move(bytes), options);
+  return std::make_unique<File>(format, output, std::move(bytes), options);
 }
 
 }  // namespace dragoman

@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -160,7 +161,7 @@ class HtmlCutter {
       }
     }
     Add(part_.size());
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -218,7 +219,7 @@ class HtmlCutter {
           return absl::StrReplaceAll(std::string(translation), data);
         };
       }
-      passages_.push_back(std::move(passage));
+      passages_.Add(std::move(passage));
     }
     begin_ = end;
   }
@@ -227,7 +228,7 @@ class HtmlCutter {
   Patience patience_;
   HtmlScanner scanner_;
   LineCounter lines_;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
   size_t begin_ = 0;    // of the next passage
   size_t block_ = 0;    // where a block began or ended last
   std::string sealed_;  // the element that is not cut

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "documents/patience.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
 #include "engine/base/utf8.h"
@@ -52,9 +53,16 @@ void InlineText::Text(std::string_view characters) {
   has_words_ = has_words_ || HasWords(characters);
 }
 
+void InlineText::AddElement(Element element) {
+  // In a growing list, and what stands in the text for it.
+  constexpr size_t kBytesOfTags = 128;
+  patience_->Takes(2 * sizeof(Element) + kBytesOfTags + element.open.size() + element.close.size());
+  elements_.push_back(std::move(element));
+}
+
 void InlineText::Open(std::string open, std::string close, bool tight) {
   open_.push_back(elements_.size());
-  elements_.push_back({std::move(open), std::move(close), tight});
+  AddElement({std::move(open), std::move(close), tight});
   absl::StrAppend(&xml_, "<x", elements_.size(), ">");
 }
 
@@ -64,12 +72,12 @@ void InlineText::Close() {
 }
 
 void InlineText::Empty(std::string raw) {
-  elements_.push_back({std::move(raw), ""});
+  AddElement({std::move(raw), ""});
   absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
 }
 
 void InlineText::Opaque(std::string raw, std::string_view characters) {
-  elements_.push_back({std::move(raw), ""});
+  AddElement({std::move(raw), ""});
   absl::StrAppend(&xml_, "<x", elements_.size(), " translate=\"no\">", EscapeXml(characters), "</x",
                   elements_.size(), ">");
 }

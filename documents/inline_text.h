@@ -26,6 +26,9 @@ using Spelling = std::function<std::string(std::string_view characters)>;
 
 class InlineText {
  public:
+  // REQUIRES: `patience`, which counts the elements, outlives it.
+  explicit InlineText(Patience* patience) : patience_(patience) {}
+
   void Text(std::string_view characters);
   // An element, which Close() ends; a tight one keeps no white space at its ends, and is left out
   // if nothing is in it.
@@ -45,9 +48,11 @@ class InlineText {
     std::string open, close;
     bool tight = false;
   };
+  void AddElement(Element element);
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,
                            const Spelling& spell);
 
+  Patience* patience_;
   std::vector<Element> elements_;
   std::vector<size_t> open_;  // elements
   std::string plain_, xml_;

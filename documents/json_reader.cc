@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -83,15 +84,38 @@ std::vector<size_t> Places(std::string_view raw) {
   return places;
 }
 
-// i18next's references to other texts, "$t(key)", are kept.
-InlineText WithReferences(std::string_view text) {
-  InlineText out;
-  for (size_t at; (at = text.find("$t(")) != text.npos;) {
-    const size_t close = text.find(')', at);
-    if (close == text.npos) break;
+constexpr std::string_view kReference = "$t(";
+constexpr size_t kMostReference = 1000;  // bytes
+// What the parser keeps of an object or array that is open, and what is kept for each byte of a
+// message while it is read.
+constexpr size_t kBytesOfLevel = 32, kBytesOfBranches = 48;
+
+// The bytes of a reference, `$t(dogs, {"count": 2})`, that the text begins with, up to the
+// parenthesis that closes it; 0 if none does.
+size_t ReferenceSize(std::string_view text) {
+  text = text.substr(0, kMostReference);
+  bool quoted = false;
+  size_t depth = 1;
+  for (size_t at = kReference.size(); at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') quoted = !quoted;
+    if (c == '\\' && quoted) ++at;
+    if (c == '(' && !quoted) ++depth;
+    if (c == ')' && !quoted && --depth == 0) return at + 1;
+  }
+  // With a quote that does not end, the first one does.
+  return quoted ? text.find(')') + 1 : 0;
+}
+
+// i18next's references to other texts are kept.
+InlineText WithReferences(std::string_view text, JsonStyle style, Patience* patience) {
+  InlineText out(patience);
+  for (size_t at; patience->Lasts(1) && (at = text.find(kReference)) != text.npos;) {
+    const size_t size = ReferenceSize(text.substr(at));
     out.Text(text.substr(0, at));
-    out.Empty(std::string(text.substr(at, close + 1 - at)));
-    text.remove_prefix(close + 1);
+    if (size == 0) out.Text(kReference);
+    if (size > 0) out.Empty(SpellJson(text.substr(at, size), style));
+    text.remove_prefix(at + (size == 0 ? kReference.size() : size));
   }
   out.Text(text);
   return out;
@@ -139,7 +163,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
         absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
   }
 
-  std::vector<Passage> TakePassages() { return std::move(passages_); }
+  Passages TakePassages() { return passages_.Take(); }
 
  private:
   bool Advance() {
@@ -149,12 +173,14 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   // `kept_` counts the open values inside of one whose key begins with "@".
   bool Open() {
     ++depth_;
+    patience_.Takes(kBytesOfLevel);
     if (kept_ > 0 || IsRemark()) ++kept_;
     key_.clear();
     return Advance();
   }
   bool Close() {
     --depth_;
+    patience_.Returns(kBytesOfLevel);
     if (kept_ > 0) --kept_;
     key_.clear();
     return Advance();
@@ -167,14 +193,21 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
           Replacement(begin, end, lines_.At(begin), SpellJson(options_.target_language, style_));
     }
     if (IsRemark() || !HasWords(text)) return;
+    // What is found of the branches of a message, and where.
+    const size_t taken = patience_.taken();
+    if (text.find('{') != text.npos && !patience_.Takes(kBytesOfBranches * text.size())) return;
     const std::vector<IcuText> icu = FindIcuTexts(text);
+    const std::vector<size_t> places =
+        icu.empty() ? std::vector<size_t>() : Places(part_.substr(begin, end - begin));
+    patience_.ReturnTo(taken);
     if (icu.empty()) {
       const auto spell = [style = style_](std::string_view characters) {
         return SpellJson(SpellApostrophes(characters), style);
       };
-      return Add(WithReferences(text).ToPassage(begin, end, lines_.At(begin), spell));
+      InlineText content = WithReferences(text, style_, &patience_);
+      if (!content.has_words()) return;
+      return Add(std::move(content).ToPassage(begin, end, lines_.At(begin), spell));
     }
-    const std::vector<size_t> places = Places(part_.substr(begin, end - begin));
     if (places.size() != text.size() + 1) return;
     for (const IcuText& branch : icu) {
       const std::string_view characters = text.substr(branch.begin, branch.end - branch.begin);
@@ -188,8 +221,8 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   }
 
   void Add(Passage passage) {
-    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
-    passages_.push_back(std::move(passage));
+    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
@@ -203,7 +236,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   std::string key_;                 // of the next value
   int depth_ = 0, kept_ = 0;
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 Passages ReadStrings(std::string_view part, bool arb, const DocumentOptions& options) {

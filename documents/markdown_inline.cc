@@ -8,6 +8,7 @@
 #include "documents/inline_text.h"
 #include "documents/markdown_items.h"
 #include "documents/markdown_spelling.h"
+#include "documents/patience.h"
 
 namespace dragoman {
 namespace {
@@ -62,9 +63,9 @@ bool IsCopied(const Item& item) {
          item.raw.find("translate=\"no\"") != std::string::npos;
 }
 
-InlineText Compose(const std::vector<Item>& items) {
-  InlineText text;
-  for (size_t i = 0; i < items.size(); ++i) {
+InlineText Compose(const std::vector<Item>& items, Patience* patience) {
+  InlineText text(patience);
+  for (size_t i = 0; i < items.size() && patience->Lasts(1); ++i) {
     const Item& item = items[i];
     const bool copied = item.kind == Item::kOpen &&
                         (IsCopied(item) || (item.raw == "[" && items[i + 1].text.starts_with('^')));
@@ -95,14 +96,14 @@ InlineText Compose(const std::vector<Item>& items) {
 
 std::optional<Passage> MarkdownPassage(std::string_view source,
                                        const std::vector<MarkdownEvent>& events,
-                                       const MarkdownBlock& block) {
+                                       const MarkdownBlock& block, Patience* patience) {
   std::optional<MarkdownItems> found = FindMarkdownItems(source, events);
   if (!found.has_value()) return std::nullopt;
   std::vector<Item>& items = found->items;
   PairTags(&items);
   const bool begins_with_text = !items.empty() && items[0].kind == Item::kText;
-  InlineText text = Compose(items);
-  if (!text.has_words()) return std::nullopt;
+  InlineText text = Compose(items, patience);
+  if (!text.has_words() || !patience->status().ok()) return std::nullopt;
   const auto spell = [table = block.table](std::string_view characters) {
     return SpellMarkdown(characters, table);
   };

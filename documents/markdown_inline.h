@@ -32,10 +32,10 @@ struct MarkdownBlock {
 };
 
 // The passage of a block; none if it has no words, or markers that are not where they are expected:
-// then it stays as it is.  Its line is not set.
+// then it stays as it is, as it does if `patience` does not last.  Its line is not set.
 std::optional<Passage> MarkdownPassage(std::string_view source,
                                        const std::vector<MarkdownEvent>& events,
-                                       const MarkdownBlock& block);
+                                       const MarkdownBlock& block, Patience* patience);
 
 }  // namespace dragoman
 

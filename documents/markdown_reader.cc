@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "documents/markdown_inline.h"
+#include "documents/markdown_items.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -46,6 +48,29 @@ Event::Span SpanOf(MD_SPANTYPE type) {
   }
 }
 
+// Of what is kept of an event of the block that is read: itself, and what stands there
+// (markdown_items.h).
+constexpr size_t kBytesOfMarkdownEvent = 3 * sizeof(MarkdownItem) + 4 * sizeof(Event);
+
+// About the memory that md4c takes, which does not tell: something for each line, and a mark for
+// each character of the largest block that may mean more than itself.
+size_t BytesOfParser(std::string_view source) {
+  constexpr std::string_view kMarks = "\\`*_~$[]!<>&|:";
+  constexpr size_t kBytesOfLine = 64, kBytesOfDefinition = 192, kBytesOfMark = 64;
+  size_t lines = 0, block = 0, largest = 0;
+  for (size_t at = 0; at < source.size();) {
+    const size_t end = std::min(source.find('\n', at), source.size());
+    const std::string_view line = source.substr(at, end - at);
+    lines += line.starts_with('[') ? kBytesOfDefinition : kBytesOfLine;
+    if (line.find_first_not_of(" \t\r") == line.npos) block = 0;
+    block += kBytesOfMark * std::count_if(line.begin(), line.end(),
+                                          [&](char c) { return kMarks.find(c) != kMarks.npos; });
+    largest = std::max(largest, block);
+    at = end + 1;
+  }
+  return lines + largest;
+}
+
 // Hears what md4c finds in `source`, which follows the front matter.
 class MarkdownListener {
  public:
@@ -54,6 +79,7 @@ class MarkdownListener {
 
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
+    if (!patience_.Takes(BytesOfParser(source_))) return patience_.status();
     MD_PARSER parser = {};
     parser.flags =
         MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_LATEXMATHSPANS;
@@ -75,7 +101,7 @@ class MarkdownListener {
     return absl::InvalidArgumentError("is not Markdown that can be read");
   }
 
-  std::vector<Passage> TakePassages() { return std::move(passages_); }
+  Passages TakePassages() { return passages_.Take(); }
 
  private:
   static MarkdownListener& Of(void* self) { return *static_cast<MarkdownListener*>(self); }
@@ -93,6 +119,7 @@ class MarkdownListener {
     return Go();
   }
   int Add(const Event& event) {
+    patience_.Takes(kBytesOfMarkdownEvent);
     events_.push_back(event);
     return Go();
   }
@@ -120,9 +147,10 @@ class MarkdownListener {
     } else if (!events_.empty() && type != MD_BLOCK_CODE) {
       const bool table = type == MD_BLOCK_TH || type == MD_BLOCK_TD;
       const MarkdownBlock block = {.table = table, .line = !table && type != MD_BLOCK_H};
-      std::optional<Passage> passage = MarkdownPassage(source_, events_, block);
+      std::optional<Passage> passage = MarkdownPassage(source_, events_, block, &patience_);
       if (passage.has_value()) AddPassage(*std::move(passage));
     }
+    patience_.Returns(kBytesOfMarkdownEvent * events_.size());
     events_.clear();
   }
 
@@ -147,14 +175,14 @@ class MarkdownListener {
 
   void AddPassage(Passage passage) {
     if (!passages_.empty() && passages_.back().end > passage.begin) return;
-    passages_.push_back(std::move(passage));
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view source_;
   Patience patience_;
   std::vector<MD_BLOCKTYPE> blocks_;  // open ones
   std::vector<Event> events_;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 // The size of the front matter: what is between two lines "---" or "+++" at the beginning.
@@ -182,7 +210,7 @@ Passages ReadMarkdown(std::string_view part, const DocumentOptions& options) {
   const size_t skipped = mark + FrontMatter(part.substr(mark));
   MarkdownListener listener(part.substr(skipped), options);
   RETURN_IF_ERROR(listener.Read());
-  std::vector<Passage> passages = listener.TakePassages();
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, listener.TakePassages());
   LineCounter lines(part);
   for (Passage& passage : passages) {
     passage.begin += skipped;

@@ -125,6 +125,8 @@ constexpr std::string_view kCorePropertiesType = "core-properties+xml";
 constexpr std::string_view kWorksheetType = "worksheet+xml";
 constexpr std::string_view kContentTypes = "[Content_Types].xml";
 
+constexpr size_t kBytesOfType = 256, kBytesOfName = 96;  // in a tree
+
 std::string InLowerCase(std::string text) {
   absl::AsciiStrToLower(&text);
   return text;
@@ -133,12 +135,14 @@ std::string InLowerCase(std::string text) {
 // The content types of members, by their names in lower case.
 absl::StatusOr<std::map<std::string, std::string>> ReadContentTypes(Container* container) {
   const std::string name(kContentTypes);
+  const size_t taken = container->patience()->taken();
   ASSIGN_OR_RETURN(const std::string part, container->Read(name));
   const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
   if (!events.ok()) return InMember(name, events.status());
   std::map<std::string, std::string> types, by_suffix;
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart) continue;
+    if (!container->patience()->Takes(kBytesOfType)) return container->patience()->status();
     const std::string_view tag(part.data() + event.begin, event.end - event.begin);
     const std::string type = InLowerCase(AttributeNamed(tag, "ContentType"));
     if (LocalXmlName(event.name) == "Override") {
@@ -152,20 +156,28 @@ absl::StatusOr<std::map<std::string, std::string>> ReadContentTypes(Container* c
     const auto type = by_suffix.find(lower.substr(std::min(lower.rfind('.'), lower.size())));
     if (type != by_suffix.end()) types.emplace(lower, type->second);
   }
+  container->patience()->ReturnTo(taken);  // once the members are found
   return types;
 }
 
 // The attributes `name` of the elements `element` of a member.
 absl::Status AddNames(Container* container, const std::string& member, std::string_view element,
                       std::set<std::string>* names) {
+  Patience* const patience = container->patience();
+  const size_t taken = patience->taken();
+  size_t bytes = 0;
   ASSIGN_OR_RETURN(const std::string part, container->Read(member));
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, patience);
   if (!events.ok()) return InMember(member, events.status());
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != element) continue;
     const std::string_view tag(part.data() + event.begin, event.end - event.begin);
-    names->insert(AttributeNamed(tag, "name"));
+    std::string name = AttributeNamed(tag, "name");
+    bytes += kBytesOfName + name.size();
+    if (!patience->Takes(kBytesOfName + name.size())) return patience->status();
+    names->insert(std::move(name));
   }
+  patience->ReturnTo(taken + bytes);
   return absl::OkStatus();
 }
 

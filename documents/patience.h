@@ -1,20 +1,27 @@
-// Whether the translation of a file is still wanted.
+// Whether the translation of a file is still wanted, and how much memory it takes.
 //
 //   Patience patience(options);
 //   while (NextLine(&line)) {
+//     patience.Takes(kBytesOfLine);
 //     if (!patience.Lasts(line.size())) return patience.status();
 //
 // A file may keep its reader busy for longer than its caller waits: it is large, or was made for
 // that.  So who goes through a part says how much is done, and after each so many bytes
 // DocumentOptions::wanted is asked.
+//
+// And a small file may fill the memory: what is kept of two bytes can be a thousand.  So who keeps
+// something for each thing in a part says how much; the numbers are estimates, rather too high.
+// Nobody's patience lasts beyond DocumentOptions::max_memory.
 
 #ifndef DRAGOMAN_DOCUMENTS_PATIENCE_H_
 #define DRAGOMAN_DOCUMENTS_PATIENCE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "documents/document.h"
 
 namespace dragoman {
@@ -22,13 +29,30 @@ namespace dragoman {
 class Patience {
  public:
   explicit Patience(const DocumentOptions& options)
-      : wanted_(options.wanted), step_(options.wanted_step) {}
+      : wanted_(options.wanted), step_(options.wanted_step), most_(options.max_memory) {}
 
   // Says that so many bytes more are done, or what took as long.  Once this is false, it always is.
   bool Lasts(size_t bytes) {
     done_ += bytes;
     return done_ < step_ ? status_.ok() : Ask();
   }
+  // Says that so many bytes of memory more are taken.  False, and it does not last, if they are too
+  // many.
+  bool Takes(size_t bytes) {
+    const bool room = bytes <= most_ - taken_;
+    if (room) taken_ += bytes;
+    if (!room && status_.ok()) {
+      status_ = absl::ResourceExhaustedError(absl::StrCat(
+          "takes more than ", most_, " bytes of memory, which is the most for a document"));
+    }
+    return status_.ok();
+  }
+  // What is taken now; never more than max_memory.
+  size_t taken() const { return taken_; }
+  // That what was taken since then, or so many bytes of it, is free again.
+  void ReturnTo(size_t taken) { taken_ = taken; }
+  void Returns(size_t bytes) { taken_ -= std::min(bytes, taken_); }
+
   // Why it does not last.
   const absl::Status& status() const { return status_; }
 
@@ -40,8 +64,9 @@ class Patience {
   }
 
   const std::function<absl::Status()> wanted_;
-  const size_t step_;
-  size_t done_ = 0;  // since it was asked
+  const size_t step_, most_;
+  size_t done_ = 0;   // since it was asked
+  size_t taken_ = 0;  // bytes of memory
   absl::Status status_;
 };
 

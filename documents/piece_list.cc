@@ -8,6 +8,8 @@
 namespace dragoman {
 namespace {
 
+// A piece in a growing list and in its block, and what is composed of it.
+constexpr size_t kBytesOfPiece = 2 * sizeof(Piece) + 128;
 constexpr size_t kMostFields = 16;  // that are in each other's results
 
 }  // namespace
@@ -22,6 +24,11 @@ bool IsProseField(std::string_view instruction) {
 }
 
 Piece& PieceList::Add(Piece::Kind kind, const Place& place, const XmlEvent& at, size_t end) {
+  // The format is written around each piece, however long it is.
+  const TextFormat* const format = place.format.get();
+  patience_->Takes(kBytesOfPiece + (format == nullptr ? 0
+                                                      : format->open.size() + format->close.size() +
+                                                            format->before_text.size()));
   Piece piece = {.kind = kind, .begin = at.begin, .end = end};
   piece.unit_begin = place.in_unit ? place.unit_begin : at.begin;
   piece.unit_end = place.in_unit ? place.unit_end : end;
@@ -36,6 +43,7 @@ void PieceList::AddText(const Place& place, const XmlEvent& at, size_t end, std:
     AddMark(place, at, end);
     return;
   }
+  patience_->Takes(2 * text.size());  // of the piece, and of what is composed
   Piece& piece = Add(Piece::kText, place, at, end);
   piece.text = std::move(text);
   piece.format = place.format;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "documents/paragraph.h"
+#include "documents/patience.h"
 #include "documents/xml_events.h"
 
 namespace dragoman {
@@ -27,7 +28,8 @@ bool IsProseField(std::string_view instruction);
 
 class PieceList {
  public:
-  explicit PieceList(std::string_view part) : part_(part) {}
+  // REQUIRES: `patience`, which counts the pieces, outlives it.
+  PieceList(std::string_view part, Patience* patience) : part_(part), patience_(patience) {}
 
   size_t size() const { return pieces_.size(); }
 
@@ -68,6 +70,7 @@ class PieceList {
   std::string Written(const Piece& piece) const;
 
   const std::string_view part_;
+  Patience* const patience_;
   std::vector<Piece> pieces_;
   std::vector<Field> fields_;   // that have begun, the innermost last
   std::vector<size_t> groups_;  // pieces that open one

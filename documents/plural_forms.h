@@ -8,6 +8,8 @@
 
 namespace dragoman {
 
+inline constexpr size_t kMostForms = 6;  // of a plural, in any language
+
 // `tag` is a BCP-47 tag; 2, the most usual number, for languages that are not known.
 size_t UsualPluralForms(std::string_view tag);
 

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
@@ -26,8 +27,7 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kPoWidth = 79;   // of a line
-constexpr size_t kMostForms = 6;  // of a plural, in any language
+constexpr size_t kPoWidth = 79;  // of a line
 
 // A string of an entry: one or more quoted pieces.
 struct PoString {
@@ -88,7 +88,7 @@ class PoReader {
       at = end + 1;
     }
     RETURN_IF_ERROR(Finish());
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -252,11 +252,11 @@ class PoReader {
   void AddPassage(size_t begin, size_t end, int line, const std::string& text,
                   const std::string& keyword) {
     if (!HasWords(text)) return;
-    passages_.push_back(
-        PlainPassage(begin, end, line, text, [keyword](std::string_view characters) {
-          return absl::StrCat(keyword, SpellPo(characters));
-        }));
-    passages_.back().bilingual = true;
+    Passage passage = PlainPassage(begin, end, line, text, [keyword](std::string_view characters) {
+      return absl::StrCat(keyword, SpellPo(characters));
+    });
+    passage.bilingual = true;
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
@@ -266,7 +266,7 @@ class PoReader {
   PoEntry entry_;
   PoString domain_;
   PoString* value_ = nullptr;  // that the next piece belongs to
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 }  // namespace

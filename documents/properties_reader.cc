@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -41,8 +42,8 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
     const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
     if (found != kCharacters.npos) {
       out += {'\\', kLetters[found]};
-    } else if (c == ' ' && begin == 0) {
-      out += "\\ ";
+    } else if (begin == 0 && (c == ' ' || c == '=' || c == ':')) {
+      out += {'\\', static_cast<char>(c)};  // else it is part of what stands between key and value
     } else if (c >= 0x20 && (c < 0x80 || encoding == Encoding::kUtf8)) {
       out += text.substr(begin, at - begin);
     } else if (c >= 0x80 && c < 0x100 && encoding == Encoding::kLatin1) {
@@ -73,7 +74,7 @@ class PropertiesReader {
       line_ = lines_.At(at);
       RETURN_IF_ERROR(ReadPair(&at));
     }
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -187,13 +188,13 @@ class PropertiesReader {
     if (format) {
       for (size_t at = 0; (at = text.find("''", at)) != text.npos; ++at) text.erase(at, 1);
     }
-    passages_.push_back(PlainPassage(begin, end, line_, text,
-                                     [format, encoding = encoding_](std::string_view translation) {
-                                       std::string out;
-                                       for (const char c : translation)
-                                         out += c == '\'' && format ? "''" : std::string(1, c);
-                                       return SpellValue(out, encoding);
-                                     }));
+    passages_.Add(PlainPassage(begin, end, line_, text,
+                               [format, encoding = encoding_](std::string_view translation) {
+                                 std::string out;
+                                 for (const char c : translation)
+                                   out += c == '\'' && format ? "''" : std::string(1, c);
+                                 return SpellValue(out, encoding);
+                               }));
   }
 
   const std::string_view part_;
@@ -201,7 +202,7 @@ class PropertiesReader {
   const Encoding encoding_;
   LineCounter lines_{part_};
   int line_ = 1;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 }  // namespace

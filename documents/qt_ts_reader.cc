@@ -7,10 +7,12 @@
 // The forms of a plural all get the same translation, of the one text that they have.  They stay
 // "unfinished", which in Linguist means that nobody has checked them.
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
@@ -50,7 +52,7 @@ Forms FormsOf(std::string_view part, const std::vector<XmlEvent>& events, size_t
 Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
-  std::vector<Passage> passages;
+  PassageList passages(&patience);
   std::string language = options.target_language;
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
@@ -66,11 +68,13 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
     const Forms forms = FormsOf(part, events, translation);
     if (forms.filled || type == "obsolete" || type == "vanished") continue;
     InlineText content =
-        ReadXmlContent(part, events, source + 1, events[source].partner, kQtContent);
+        ReadXmlContent(part, events, source + 1, events[source].partner, kQtContent, &patience);
     if (!content.has_words()) continue;
     if (open.ends_with("/>")) open.replace(open.size() - 2, 2, ">");
     const bool plural = XmlAttributeOr(XmlBytes(part, events[i]), "numerus") == "yes";
-    const size_t count = !plural ? 0 : forms.count > 1 ? forms.count : UsualPluralForms(language);
+    const size_t count = !plural           ? 0
+                         : forms.count > 1 ? std::min(forms.count, kMostForms)
+                                           : UsualPluralForms(language);
     const std::string indent = IndentBefore(part, events[translation].begin);
     Passage passage = std::move(content).ToPassage(events[translation].begin,
                                                    events[events[translation].partner].end,
@@ -86,9 +90,9 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
       return out;
     };
     passage.bilingual = true;
-    passages.push_back(std::move(passage));
+    passages.Add(std::move(passage));
   }
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

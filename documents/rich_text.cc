@@ -26,9 +26,11 @@ void RichTextReader::FindBlockElements() {
 }
 
 void RichTextReader::Finish(PieceList* pieces, bool translated, Blocks* inner) {
+  constexpr size_t kBytesOfBlock = sizeof(Composition) + 2 * sizeof(Block) + 64;
   for (Block& block : FindBlocks(pieces->Take(), translated)) {
+    if (!patience_->Takes(kBytesOfBlock)) return;
     if (inner == nullptr) {
-      passages_.push_back(MakePassage(part_, std::move(block)));
+      passages_.Add(MakePassage(part_, std::move(block)));
     } else {
       inner->push_back(std::move(block));
     }
@@ -56,7 +58,7 @@ void RichTextReader::ReadOutside(size_t begin, size_t end, Blocks* inner) {
 }
 
 void RichTextReader::ReadParagraph(size_t i, Blocks* inner) {
-  PieceList pieces(part_);
+  PieceList pieces(part_, patience_);
   ReadInline(i + 1, events_[i].partner, {}, &pieces);
   Finish(&pieces, formats_.IsTranslated(events_, i), inner);
 }
@@ -76,7 +78,7 @@ void RichTextReader::ReadCell(size_t i, Blocks* inner) {
 
 // What stands between two tags of blocks is a paragraph.
 void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
-  PieceList pieces(part_);
+  PieceList pieces(part_, patience_);
   for (size_t i = begin; i < end && patience_->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events_[i];
     const bool starts = event.kind == XmlEvent::kStart;
@@ -95,9 +97,7 @@ absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
                                                   const XmlVocabulary& vocabulary,
                                                   Patience* patience) {
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, patience));
-  std::vector<Passage> passages = RichTextReader(part, vocabulary, events, patience).Read();
-  RETURN_IF_ERROR(patience->status());
-  return passages;
+  return RichTextReader(part, vocabulary, events, patience).Read();
 }
 
 }  // namespace dragoman

@@ -71,7 +71,7 @@ absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
 
 // The role of each event that is a kStart or kEnd.
 std::vector<Role> FindRoles(std::string_view part, absl::Span<const XmlEvent> events,
-                            const XmlVocabulary& vocabulary);
+                            const XmlVocabulary& vocabulary, Patience* patience);
 
 }  // namespace dragoman
 

@@ -14,6 +14,7 @@
 #include "absl/types/span.h"
 #include "documents/document.h"
 #include "documents/paragraph.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/piece_list.h"
 #include "documents/rich_text.h"
@@ -22,8 +23,7 @@
 
 namespace dragoman {
 
-// REQUIRES: the part and its events outlive it.  What it has read is not all if `patience` did not
-// last.
+// REQUIRES: the part and its events outlive it.
 class RichTextReader {
  public:
   RichTextReader(std::string_view part, const XmlVocabulary& vocabulary,
@@ -32,14 +32,14 @@ class RichTextReader {
         kind_(vocabulary.kind),
         events_(events),
         patience_(patience),
-        roles_(FindRoles(part, events, vocabulary)),
-        formats_(part, kind_) {
+        roles_(FindRoles(part, events, vocabulary, patience)),
+        formats_(part, kind_, patience) {
     if (kind_ == XmlVocabulary::kXhtml) FindBlockElements();
   }
 
-  std::vector<Passage> Read() {
+  absl::StatusOr<std::vector<Passage>> Read() {
     ReadOutside(0, events_.size(), nullptr);
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -74,7 +74,7 @@ class RichTextReader {
   const std::vector<Role> roles_;
   TextFormats formats_;
   std::vector<bool> is_block_;  // XHTML: elements that are blocks or contain one
-  std::vector<Passage> passages_;
+  PassageList passages_{patience_};
 };
 
 }  // namespace dragoman

@@ -69,6 +69,7 @@ size_t BreakBefore(const std::vector<SubtitleWord>& words, size_t begin, size_t 
 }
 
 constexpr size_t kMostTag = 256;  // bytes
+constexpr size_t kMostElements = 16;  // that are in each other; each word has all of its own
 
 // The bytes of the tag that the text begins with; 0 if it begins with none.
 size_t TagSize(std::string_view text) {
@@ -226,7 +227,8 @@ std::vector<SubtitleToken> SubtitleTokens(std::string_view text) {
       start.partner = tokens.size() - 1;
       tokens.back() = {SubtitleToken::kClose, raw, open.back()};
       open.pop_back();
-    } else if (raw.starts_with('<') && absl::ascii_isalpha(static_cast<unsigned char>(raw[1]))) {
+    } else if (open.size() < kMostElements && raw.starts_with('<') &&
+               absl::ascii_isalpha(static_cast<unsigned char>(raw[1]))) {
       open.push_back(tokens.size() - 1);
     }
   }

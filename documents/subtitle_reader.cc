@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -33,6 +34,9 @@ namespace {
 
 constexpr size_t kMostCues = 6;         // of a passage
 constexpr size_t kMostJoined = 4096;    // bytes of text in which tags are joined
+// What is kept of a cue and of its sentence, and what each byte of a text can take while it is laid
+// out: its words have the tags around them.
+constexpr size_t kBytesOfCue = 256, kBytesOfSentence = 512, kBytesOfLayout = 256;
 constexpr int64_t kMostSilence = 2000;  // milliseconds between cues of a sentence
 
 struct SubtitleLine {
@@ -126,7 +130,7 @@ class SubtitleReader {
       AddSentence(i, end);
       i = end;
     }
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -143,6 +147,7 @@ class SubtitleReader {
       if (!patience_.Lasts(newline + 1 - at)) return patience_.status();
       if (end > at && part_[end - 1] == '\r') --end;
       if (part_.substr(at, end - at).find_first_not_of(" \t") != part_.npos) {
+        patience_.Takes(2 * sizeof(SubtitleLine));
         block.push_back({at, end, number});
       } else {
         RETURN_IF_ERROR(ReadBlock(std::exchange(block, {})));
@@ -172,6 +177,7 @@ class SubtitleReader {
       return DamagedLine(block[timing].number, "want a time such as 00:00:01,000 --> 00:00:02,000");
     }
     cue.lines.assign(block.begin() + static_cast<std::ptrdiff_t>(timing) + 1, block.end());
+    patience_.Takes(kBytesOfCue);
     if (!cue.lines.empty()) cues_.push_back(std::move(cue));
     return absl::OkStatus();
   }
@@ -221,10 +227,11 @@ class SubtitleReader {
     absl::StrAppend(text, std::string(next));
   }
 
-  InlineText Describe(std::string_view text) const {
-    InlineText inside;
+  InlineText Describe(std::string_view text) {
+    InlineText inside(&patience_);
     const std::vector<SubtitleToken> tokens = SubtitleTokens(text);
     for (const SubtitleToken& token : tokens) {
+      if (!patience_.Lasts(1)) break;
       switch (token.kind) {
         case SubtitleToken::kText:
           inside.Text(
@@ -252,13 +259,21 @@ class SubtitleReader {
 
   void AddDialogue(const SubtitleLine& line) {
     const size_t begin = line.begin + DashSize(line);
+    const size_t layout = kBytesOfLayout * (line.end - begin);
+    if (!patience_.Takes(layout)) return;
     InlineText text = Describe(part_.substr(begin, line.end - begin));
+    patience_.Returns(layout);
     if (!text.has_words()) return;
-    passages_.push_back(std::move(text).ToPassage(begin, line.end, line.number, Spell()));
+    passages_.Add(std::move(text).ToPassage(begin, line.end, line.number, Spell()));
   }
 
   // Adds the passage of cues [begin, end).
   void AddSentence(size_t begin, size_t end) {
+    size_t layout = 0;
+    for (size_t i = begin; i < end; ++i) {
+      layout += kBytesOfLayout * (cues_[i].lines.back().end - cues_[i].lines[0].begin);
+    }
+    if (!patience_.Takes(layout + kBytesOfSentence)) return;
     std::string text;
     std::vector<size_t> shares;
     std::vector<std::string> prefixes, between;
@@ -277,6 +292,7 @@ class SubtitleReader {
     between.emplace_back();
     const size_t first = cues_[begin].lines[0].begin, last = cues_[end - 1].lines.back().end;
     InlineText inside = Describe(text);
+    patience_.Returns(layout);
     if (!inside.has_words()) return;
     Passage passage =
         std::move(inside).ToPassage(first, last, cues_[begin].lines[0].number, Spell());
@@ -290,7 +306,7 @@ class SubtitleReader {
       }
       return out;
     };
-    passages_.push_back(std::move(passage));
+    passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
@@ -299,7 +315,7 @@ class SubtitleReader {
   const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   bool header_ = false;
   std::vector<Cue> cues_;
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 }  // namespace

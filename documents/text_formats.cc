@@ -9,6 +9,8 @@
 namespace dragoman {
 namespace {
 
+constexpr size_t kBytesOfFormat = 2 * sizeof(TextFormat) + 128;
+
 template <size_t n>
 bool IsOneOf(std::string_view name, const std::string_view (&names)[n]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -54,9 +56,11 @@ constexpr std::string_view kCodeStyles[] = {"Code",
                                             "HTMLSample"};
 
 // What of <w:rPr> is seen.
-std::string KeyOfProperties(std::string_view properties, bool* code) {
+std::string KeyOfProperties(std::string_view properties, bool* code, Patience* patience) {
   std::string key;
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(properties);
+  const size_t taken = patience->taken();
+  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(properties, patience);
+  patience->ReturnTo(taken);  // soon
   if (!events.ok())
     return std::string(properties);  // with names whose prefixes it does not declare
   const auto bytes = [&](const XmlEvent& e) { return properties.substr(e.begin, e.end - e.begin); };
@@ -111,6 +115,7 @@ void TextFormats::AddStyle(absl::Span<const XmlEvent> events, size_t i) {
       style.key.append(attribute.name).append("=").append(attribute.value).append(" ");
     }
   }
+  patience_->Takes(kBytesOfFormat + 2 * style.key.size());
   styles_[absl::StrCat(AttributeNamed(tag, "family"), " ", AttributeNamed(tag, "name"))] = style;
 }
 
@@ -134,6 +139,13 @@ bool TextFormats::IsTranslated(absl::Span<const XmlEvent> events, size_t i) cons
   return true;
 }
 
+// For formats_, whose name for it is about as long as what it opens.
+FormatPointer TextFormats::Keep(TextFormat format) {
+  patience_->Takes(kBytesOfFormat + format.key.size() + 2 * format.open.size() +
+                   format.close.size());
+  return std::make_shared<const TextFormat>(std::move(format));
+}
+
 FormatPointer TextFormats::OfRun(const OfficeRun& run) {
   TextFormat format;
   const std::string name(run.tag);
@@ -144,16 +156,16 @@ FormatPointer TextFormats::OfRun(const OfficeRun& run) {
   if (known != nullptr) return known;
   format.close = absl::StrCat("</", name, ">");
   bool code = false;
-  format.key = run.format.empty() ? "" : KeyOfProperties(run.format, &code);
+  format.key = run.format.empty() ? "" : KeyOfProperties(run.format, &code, patience_);
   format.translated = !code;
-  return known = std::make_shared<const TextFormat>(std::move(format));
+  return known = Keep(std::move(format));
 }
 
 FormatPointer TextFormats::OfText(std::string_view tag, bool drawing) {
   TextFormat format;
   AddTextTag(std::string(tag), drawing, &format);
   FormatPointer& known = formats_[format.before_text];
-  if (known == nullptr) known = std::make_shared<const TextFormat>(std::move(format));
+  if (known == nullptr) known = Keep(std::move(format));
   return known;
 }
 
@@ -177,7 +189,7 @@ FormatPointer TextFormats::Within(const FormatPointer& outer, absl::Span<const X
   format.key += style.key + "\n";
   format.close = absl::StrCat("</", std::string(events[i].name), ">", format.close);
   if (code || style.code) format.translated = false;
-  return known = std::make_shared<const TextFormat>(std::move(format));
+  return known = Keep(std::move(format));
 }
 
 bool IsXhtmlTranslated(std::string_view tag, bool inherited) {

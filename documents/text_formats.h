@@ -27,10 +27,11 @@ struct OfficeRun {
   size_t content = 0;       // the event after its format
 };
 
-// REQUIRES: the part outlives it.
+// REQUIRES: the part and `patience`, which counts the formats, outlive it.
 class TextFormats {
  public:
-  TextFormats(std::string_view part, XmlVocabulary::Kind kind) : part_(part), kind_(kind) {}
+  TextFormats(std::string_view part, XmlVocabulary::Kind kind, Patience* patience)
+      : part_(part), kind_(kind), patience_(patience) {}
 
   // OpenDocument: a style that says how its name looks.
   void AddStyle(absl::Span<const XmlEvent> events, size_t i);
@@ -54,9 +55,11 @@ class TextFormats {
     return part_.substr(event.begin, event.end - event.begin);
   }
   Style StyleOf(std::string_view tag, std::string_view family) const;
+  FormatPointer Keep(TextFormat format);
 
   const std::string_view part_;
   const XmlVocabulary::Kind kind_;
+  Patience* const patience_;
   std::map<std::string, Style> styles_;                     // by family and name
   std::unordered_map<std::string, FormatPointer> formats_;  // by what they write before text
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -27,7 +28,7 @@ size_t Cut(std::string_view paragraph) {
 
 // Adds the passages of bytes [begin, end).
 void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* lines,
-                  std::vector<Passage>* passages) {
+                  PassageList* passages) {
   part = part.substr(0, end);
   while (true) {
     begin = std::min(part.find_first_not_of(kTextSpaces, begin), end);
@@ -36,7 +37,7 @@ void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* 
     const std::string_view text =
         rest.substr(0, rest.size() > kMostTextBytes ? Cut(rest) : rest.npos);
     const size_t size = text.find_last_not_of(kTextSpaces) + 1;
-    passages->push_back({begin, begin + size, lines->At(begin), std::string(text.substr(0, size))});
+    passages->Add({begin, begin + size, lines->At(begin), std::string(text.substr(0, size))});
     begin += text.size();
   }
 }
@@ -45,9 +46,9 @@ void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* 
 
 Passages ReadText(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
-  std::vector<Passage> passages;
   LineCounter lines(part);
   Patience patience(options);
+  PassageList passages(&patience);
   const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   size_t paragraph = mark;
   for (size_t begin = mark; begin < part.size();) {
@@ -61,7 +62,7 @@ Passages ReadText(std::string_view part, const DocumentOptions& options) {
     begin = newline + 1;
   }
   AddParagraph(part, std::min(paragraph, part.size()), part.size(), &lines, &passages);
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -65,7 +66,7 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   Languages languages = {options.source_language, options.target_language};
-  std::vector<Passage> passages;
+  PassageList passages(&patience);
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     if (events[i].kind != XmlEvent::kStart) continue;
@@ -76,7 +77,7 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
     const size_t segment = source == 0 ? 0 : FindXmlChild(events, source, "seg");
     if (segment == 0) continue;
     InlineText content =
-        ReadXmlContent(part, events, segment + 1, events[segment].partner, kTmxContent);
+        ReadXmlContent(part, events, segment + 1, events[segment].partner, kTmxContent, &patience);
     if (!content.has_words()) continue;
     const size_t place = events[events[source].partner].end;
     Passage passage = std::move(content).ToPassage(place, place, events[source].line, &EscapeXml);
@@ -87,9 +88,9 @@ Passages ReadTmx(std::string_view part, const DocumentOptions& options) {
       return absl::StrCat(open, write(translation), "</seg></tuv>");
     };
     passage.bilingual = true;
-    passages.push_back(std::move(passage));
+    passages.Add(std::move(passage));
   }
-  return passages;
+  return passages.Take();
 }
 
 }  // namespace dragoman

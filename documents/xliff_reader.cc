@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -54,7 +55,7 @@ class XliffReader {
       if (!second_ && name == "file") NameLanguage(event, "target-language");
       if (name == (second_ ? "segment" : "trans-unit") && translated.back()) AddUnit(i);
     }
-    return std::move(passages_);
+    return passages_.Take();
   }
 
  private:
@@ -100,7 +101,7 @@ class XliffReader {
     }
     const size_t text = segmented == 0 ? source : segmented;
     InlineText content =
-        ReadXmlContent(part_, events_, text + 1, events_[text].partner, kXliffContent);
+        ReadXmlContent(part_, events_, text + 1, events_[text].partner, kXliffContent, &patience_);
     if (!content.has_words()) return;
     const XmlEvent& from = events_[source];
     const size_t behind = events_[events_[text].partner].end;
@@ -116,8 +117,8 @@ class XliffReader {
     };
     if (second_ && IsOld(state)) SetState(tag, &passage);
     passage.bilingual = true;
-    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
-    passages_.push_back(std::move(passage));
+    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
+    passages_.Add(std::move(passage));
   }
 
   // "<target>" in a line of its own if <source> is.
@@ -161,7 +162,7 @@ class XliffReader {
   std::vector<XmlEvent> events_;
   bool second_ = false;            // version 2
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
-  std::vector<Passage> passages_;
+  PassageList passages_{&patience_};
 };
 
 }  // namespace

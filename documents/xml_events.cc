@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
@@ -17,7 +19,39 @@ namespace {
 
 constexpr size_t kMostElementDepth = 256;
 constexpr size_t kLongestReference = 100;  // bytes
+constexpr size_t kBytesOfEvent = 2 * sizeof(XmlEvent);  // in a growing list
 constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
+
+// The memory that expat takes, for example for the names of attributes, is counted where it asks
+// for it.  In front of each block of it:
+struct alignas(std::max_align_t) ExpatBlock {
+  size_t size;
+  Patience* patience;  // that knows of it; null: none
+};
+thread_local Patience* expat_patience = nullptr;  // of the part that this thread parses
+
+void* ResizeExpatBlock(void* memory, size_t size) {
+  ExpatBlock* block = memory == nullptr ? nullptr : static_cast<ExpatBlock*>(memory) - 1;
+  Patience* const before = block == nullptr ? nullptr : block->patience;
+  const size_t size_before = block == nullptr ? 0 : block->size;
+  if (expat_patience != nullptr && !expat_patience->Takes(size)) return nullptr;
+  block = static_cast<ExpatBlock*>(std::realloc(block, sizeof(ExpatBlock) + size));
+  if (block == nullptr) return nullptr;
+  if (before != nullptr) before->Returns(size_before);
+  *block = {size, expat_patience};
+  return block + 1;
+}
+
+void FreeExpatBlock(void* memory) {
+  if (memory == nullptr) return;
+  ExpatBlock* const block = static_cast<ExpatBlock*>(memory) - 1;
+  if (block->patience != nullptr) block->patience->Returns(block->size);
+  std::free(block);
+}
+
+constexpr XML_Memory_Handling_Suite kExpatMemory = {
+    [](size_t size) { return ResizeExpatBlock(nullptr, size); }, &ResizeExpatBlock,
+    &FreeExpatBlock};
 
 // Hears what expat finds.
 class XmlListener {
@@ -40,8 +74,11 @@ class XmlListener {
     mark_ = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     const std::string_view text = part_.substr(mark_);
     if (text.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
+    expat_patience = patience_;
     const auto status = XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), 1);
+    expat_patience = nullptr;
     if (!error_.ok()) return error_;
+    if (patience_ != nullptr) RETURN_IF_ERROR(patience_->status());
     if (status == XML_STATUS_OK) return std::move(events_);
     return DamagedLine(Line(), absl::StrCat("is not well-formed XML: ",
                                             XML_ErrorString(XML_GetErrorCode(parser_.get()))));
@@ -72,6 +109,7 @@ class XmlListener {
     XML_StopParser(parser_.get(), XML_FALSE);
   }
   XmlEvent& Add(XmlEvent::Kind kind) {
+    if (patience_ != nullptr) patience_->Takes(kBytesOfEvent);
     Pass(sizeof(XmlEvent));
     events_.push_back({.kind = kind, .line = Line(), .begin = Place(), .end = PlaceBehind()});
     return events_.back();
@@ -85,7 +123,7 @@ class XmlListener {
   Patience* const patience_;
   // Its encoding overrides what the document says, which Declaration() checks.
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{
-      XML_ParserCreate("UTF-8"), &XML_ParserFree};
+      XML_ParserCreate_MM("UTF-8", &kExpatMemory, nullptr), &XML_ParserFree};
   size_t mark_ = 0;           // the size of the byte order mark
   std::vector<size_t> open_;  // events
   bool in_cdata_ = false;

@@ -51,7 +51,7 @@ inline std::string_view XmlBytes(std::string_view part, const XmlEvent& event) {
 }
 
 // INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8; the error of
-// `patience`.  Null: it lasts.
+// `patience`, which counts the memory of the list.  Null: it lasts.
 absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part,
                                                     Patience* patience = nullptr);
 

@@ -8,9 +8,9 @@
 
 namespace dragoman {
 InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
-                          size_t end, const XmlContent& content) {
-  InlineText text;
-  for (size_t i = begin; i < end; ++i) {
+                          size_t end, const XmlContent& content, Patience* patience) {
+  InlineText text(patience);
+  for (size_t i = begin; i < end && patience->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events[i];
     const std::string_view bytes = XmlBytes(part, event);
     if (event.kind == XmlEvent::kText || event.kind == XmlEvent::kCdata) {
@@ -42,9 +42,9 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
 
 std::optional<Passage> XmlPassage(std::string_view part, const std::vector<XmlEvent>& events,
                                   size_t begin, size_t end, const XmlContent& content,
-                                  Spelling spell) {
+                                  Spelling spell, Patience* patience) {
   if (begin == end) return std::nullopt;
-  InlineText text = ReadXmlContent(part, events, begin, end, content);
+  InlineText text = ReadXmlContent(part, events, begin, end, content, patience);
   if (!text.has_words()) return std::nullopt;
   const size_t first = part.find_first_not_of(kXmlSpaces, events[begin].begin);
   const size_t last = part.find_last_not_of(kXmlSpaces, events[end - 1].end - 1) + 1;

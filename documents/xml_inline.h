@@ -28,14 +28,14 @@ struct XmlContent {
   std::string (*read)(std::string_view text) = nullptr;
 };
 
-// Of events [begin, end), which hold whole elements.
+// Of events [begin, end), which hold whole elements; not all of them if `patience` does not last.
 InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
-                          size_t end, const XmlContent& content);
+                          size_t end, const XmlContent& content, Patience* patience);
 
 // That text as a passage, without the white space at its ends; none if it has no words.
 std::optional<Passage> XmlPassage(std::string_view part, const std::vector<XmlEvent>& events,
                                   size_t begin, size_t end, const XmlContent& content,
-                                  Spelling spell);
+                                  Spelling spell, Patience* patience);
 
 // Whether events [begin, end) are nothing but white space.
 bool IsBlankXml(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,

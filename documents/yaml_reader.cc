@@ -10,6 +10,8 @@
 // yaml-cpp says where a scalar begins and what it means; where it ends is found by its style, which
 // is kept.  One whose bytes do not spell what yaml-cpp read, for example because it has an anchor,
 // stays as it is.  If a key at the top is the source language, it becomes the target language.
+//
+// A character that is not shown, or that YAML 1.1 takes for a line break, is escaped: "\u2028".
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
@@ -23,6 +25,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
+#include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -38,6 +41,7 @@ struct Refused {
 };
 
 constexpr size_t kMostYamlDepth = 100;
+constexpr size_t kBytesOfAnchor = 128;  // of the parser, for each
 
 std::string Doubled(std::string_view text) {
   std::string out = "'";
@@ -45,20 +49,49 @@ std::string Doubled(std::string_view text) {
   return out + "'";
 }
 
+// Whether a character means itself in a scalar of any style.
+bool IsShown(char32_t c) {
+  return (c >= 0x20 && c < 0x7f) ||
+         (c >= 0xa0 && c < 0xfffe && c != 0x2028 && c != 0x2029 && c != 0xfeff) || c >= 0x10000;
+}
+
+bool AreShown(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    if (!IsShown(NextCodePoint(text, &at))) return false;
+  }
+  return true;
+}
+
 std::string Escaped(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  for (size_t at = 0; at < text.size();) {
+    const char32_t c = NextCodePoint(text, &at);
     if (c == '\n') {
       out += "\\n";
     } else if (c == '\t') {
       out += "\\t";
     } else if (c == '"' || c == '\\') {
-      out += {'\\', c};
-    } else if (static_cast<unsigned char>(c) >= 0x20) {
-      out += c;
+      out += {'\\', static_cast<char>(c)};
+    } else if (IsShown(c)) {
+      AppendUtf8(c, &out);
+    } else {
+      AppendUnicodeEscape(c, &out);
     }
   }
   return out + "\"";
+}
+
+// A value as yaml-cpp gives it.  Before version 0.8 it reads "\_" and "\N" as the bytes A0 and 85,
+// which are U+00A0 and U+0085 in ISO-8859-1; nothing else is not UTF-8 in it.
+std::string ValueOf(const std::string& given) {
+  std::string value;
+  for (size_t at = 0; at < given.size();) {
+    const size_t begin = at;
+    const char32_t c = NextCodePoint(given, &at);
+    const bool byte = c == kNoCharacter && at == begin + 1;
+    AppendUtf8(byte ? static_cast<unsigned char>(given[begin]) : c, &value);
+  }
+  return value;
 }
 
 bool IsWord(std::string_view text) {  // that is no string
@@ -70,7 +103,7 @@ bool IsWord(std::string_view text) {  // that is no string
 }
 
 std::string SpellSingle(std::string_view text) {
-  return text.find('\n') == text.npos ? Doubled(text) : Escaped(text);
+  return AreShown(text) ? Doubled(text) : Escaped(text);
 }
 
 // Without quotes if nothing in it means anything else; "flow": between brackets or braces.
@@ -78,7 +111,7 @@ std::string SpellPlain(std::string_view text, bool flow) {
   const bool plain =
       !text.empty() && !IsWord(text) && HasWords(text) &&
       std::string_view("-?:,[]{}#&*!|>'\"%@`~+.0123456789 ").find(text[0]) == text.npos &&
-      text.find_first_of(flow ? "\n\t,[]{}" : "\n\t") == text.npos &&
+      AreShown(text) && (!flow || text.find_first_of(",?[]{}") == text.npos) &&
       text.find(": ") == text.npos && text.find(" #") == text.npos && !text.ends_with(':') &&
       !text.ends_with(' ');
   return plain ? std::string(text) : SpellSingle(text);
@@ -209,16 +242,18 @@ class ScalarFinder {
 // does not throw: the library's constructors leak what they have if that ends them.
 class YamlBuffer : public std::streambuf {
  public:
-  YamlBuffer(std::string_view part, const DocumentOptions& options)
-      : part_(part), patience_(options) {}
+  YamlBuffer(std::string_view part, Patience* patience) : part_(part), patience_(patience) {}
 
-  // Why the end came early, if it did.
-  const absl::Status& status() const { return patience_.status(); }
+  // The parser has told of something: what it had kept until it knew what that is goes.
+  void Told() { patience_->Returns(std::exchange(kept_, 0)); }
 
  protected:
   int_type underflow() override {
     const std::string_view next = part_.substr(at_, kPiece);
-    if (!patience_.Lasts(next.size()) || next.empty()) return traits_type::eof();
+    const size_t kept = kBytesOfTokens * std::count_if(next.begin(), next.end(), MakesToken);
+    kept_ += kept;
+    patience_->Takes(kept);
+    if (!patience_->Lasts(next.size()) || next.empty()) return traits_type::eof();
     std::copy(next.begin(), next.end(), piece_);
     at_ += next.size();
     setg(piece_, piece_, piece_ + next.size());
@@ -227,20 +262,31 @@ class YamlBuffer : public std::streambuf {
 
  private:
   static constexpr size_t kPiece = 4096;
+  // Of the parser, for each character that makes some.  It keeps those of a whole [list], because
+  // that may be a key.
+  static constexpr size_t kBytesOfTokens = 320;
+  static bool MakesToken(char c) {
+    return std::string_view(",:[]{}%").find(c) != std::string_view::npos;
+  }
+
   const std::string_view part_;
-  Patience patience_;
-  size_t at_ = 0;
+  Patience* const patience_;
+  size_t at_ = 0, kept_ = 0;
   char piece_[kPiece];
 };
 
 class YamlHandler final : public YAML::EventHandler {
  public:
-  YamlHandler(std::string_view part, const DocumentOptions& options)
+  YamlHandler(std::string_view part, const DocumentOptions& options, Patience* patience,
+              YamlBuffer* buffer)
       : part_(part),
         options_(options),
+        patience_(patience),
+        buffer_(buffer),
+        passages_(patience),
         mark_(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
 
-  std::vector<Passage> TakePassages() { return std::move(passages_); }
+  Passages TakePassages() { return passages_.Take(); }
 
   // The library begins the same document again and again at what it cannot read.
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -248,27 +294,29 @@ class YamlHandler final : public YAML::EventHandler {
     document_ = mark.pos;
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override { Turn(); }
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { Turn(); }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnNull(const YAML::Mark&, YAML::anchor_t anchor) override { Turn(anchor); }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override { Turn(YAML::NullAnchor); }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override {
-    Open(mark, {.flow = style == YAML::EmitterStyle::Flow});
+    Open(mark, anchor, {.flow = style == YAML::EmitterStyle::Flow});
   }
   void OnSequenceEnd() override { open_.pop_back(); }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value style) override {
-    Open(mark, {.map = true, .flow = style == YAML::EmitterStyle::Flow});
+    Open(mark, anchor, {.map = true, .flow = style == YAML::EmitterStyle::Flow});
   }
   void OnMapEnd() override { open_.pop_back(); }
 
-  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
-                const std::string& value) override {
-    const bool key = Turn();
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& given) override {
+    const bool key = Turn(anchor);
+    const std::string value = ValueOf(given);
     const size_t at = static_cast<size_t>(std::max(0, mark.pos)) + mark_;
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
         !options_.target_language.empty() && IsNamed(value, options_.source_language) &&
         part_.substr(at).starts_with(value)) {
-      naming_ = Replacement(at, at + value.size(), mark.line + 1, options_.target_language);
+      naming_ = Replacement(at, at + value.size(), mark.line + 1,
+                            SpellPlain(options_.target_language, open_.back().flow));
     }
     const bool plain = tag == "?" || tag.empty();
     const bool symbol = plain && value.starts_with(':') && value.find(' ') == value.npos;
@@ -278,8 +326,8 @@ class YamlHandler final : public YAML::EventHandler {
     if (!scalar.has_value() || (!passages_.empty() && scalar->begin < passages_.back().end)) return;
     Passage passage = PlainPassage(scalar->begin, scalar->end, mark.line + 1, scalar->text,
                                    std::move(scalar->spell));
-    if (naming_.has_value()) passages_.push_back(*std::exchange(naming_, std::nullopt));
-    passages_.push_back(std::move(passage));
+    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
+    passages_.Add(std::move(passage));
   }
 
  private:
@@ -288,14 +336,17 @@ class YamlHandler final : public YAML::EventHandler {
   };
 
   // Whether what comes now is a key; the next thing is its value.
-  bool Turn() {
+  bool Turn(YAML::anchor_t anchor) {
+    buffer_->Told();
+    if (anchor != YAML::NullAnchor) patience_->Takes(kBytesOfAnchor);
+    if (!patience_->Lasts(1)) throw Refused{patience_->status()};
     if (open_.empty() || !open_.back().map) return false;
     open_.back().value_next = !open_.back().value_next;
     return open_.back().value_next;
   }
 
-  void Open(const YAML::Mark& mark, const Container& container) {
-    Turn();
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, const Container& container) {
+    Turn(anchor);
     if (open_.size() == kMostYamlDepth) {
       throw Refused{DamagedLine(mark.line + 1, absl::StrCat("nests deeper than ", kMostYamlDepth))};
     }
@@ -304,19 +355,22 @@ class YamlHandler final : public YAML::EventHandler {
 
   const std::string_view part_;
   const DocumentOptions& options_;
+  Patience* const patience_;
+  YamlBuffer* const buffer_;
+  PassageList passages_;
   const size_t mark_;
   int document_ = -1;  // where it begins
   std::vector<Container> open_;
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
-  std::vector<Passage> passages_;
 };
 
 }  // namespace
 
 Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
-  YamlHandler handler(part, options);
-  YamlBuffer buffer(part, options);
+  Patience patience(options);
+  YamlBuffer buffer(part, &patience);
+  YamlHandler handler(part, options, &patience, &buffer);
   try {
     std::istream stream(&buffer);
     YAML::Parser parser(stream);
@@ -325,13 +379,12 @@ Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
   } catch (const Refused& refused) {
     return refused.status;
   } catch (const YAML::Exception& exception) {
-    RETURN_IF_ERROR(buffer.status());
+    RETURN_IF_ERROR(patience.status());
     return DamagedLine(std::max(0, exception.mark.line) + 1,
                        absl::StrCat("is not YAML: ", exception.msg));
   } catch (const std::exception& exception) {
     return DamagedLine(1, absl::StrCat("is not YAML: ", exception.what()));
   }
-  RETURN_IF_ERROR(buffer.status());
   return handler.TakePassages();
 }
 

@@ -6,6 +6,8 @@
 namespace dragoman {
 namespace {
 
+constexpr size_t kMostUtf8Bytes = 4;  // bytes of a code point
+
 bool IsContinuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
 
 // The length of a code point whose first byte is `first`; 0 if there is no such code point.
@@ -33,20 +35,33 @@ bool SecondByteFits(uint8_t first, uint8_t second) {
   }
 }
 
+// The length of the code point that begins at text[i]; 0 if none does.
+size_t LengthAt(std::string_view text, size_t i) {
+  const uint8_t first = static_cast<uint8_t>(text[i]);
+  const size_t length = LengthFrom(first);
+  if (length > text.size() - i) return 0;
+  for (size_t k = 1; k < length; ++k) {
+    if (!IsContinuation(text[i + k])) return 0;
+  }
+  const bool fits = length < 2 || SecondByteFits(first, static_cast<uint8_t>(text[i + 1]));
+  return fits ? length : 0;
+}
+
 }  // namespace
 
 bool IsValidUtf8(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
-    const uint8_t first = static_cast<uint8_t>(text[i]);
-    const size_t length = LengthFrom(first);
-    if (length == 0 || length > text.size() - i) return false;
-    for (size_t k = 1; k < length; ++k) {
-      if (!IsContinuation(text[i + k])) return false;
-    }
-    if (length > 1 && !SecondByteFits(first, static_cast<uint8_t>(text[i + 1]))) return false;
+    const size_t length = LengthAt(text, i);
+    if (length == 0) return false;
     i += length;
   }
   return true;
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string valid;
+  for (size_t i = 0; i < text.size();) AppendUtf8(NextCodePoint(text, &i), &valid);
+  return valid;
 }
 
 int CountCodePoints(std::string_view text) {
@@ -55,8 +70,12 @@ int CountCodePoints(std::string_view text) {
 }
 
 char32_t NextCodePoint(std::string_view text, size_t* position) {
+  const size_t length = LengthAt(text, *position);
+  if (length == 0) {
+    ++*position;
+    return kNoCharacter;
+  }
   const uint8_t first = static_cast<uint8_t>(text[*position]);
-  const size_t length = LengthFrom(first);
   char32_t c = length == 1 ? first : first & (0x7F >> length);
   for (size_t k = 1; k < length; ++k) {
     c = c << 6 | (static_cast<uint8_t>(text[*position + k]) & 0x3F);
@@ -66,9 +85,11 @@ char32_t NextCodePoint(std::string_view text, size_t* position) {
 }
 
 char32_t LastCodePoint(std::string_view text) {
-  size_t begin = text.size() - 1;
-  while (IsContinuation(text[begin])) --begin;
-  return NextCodePoint(text, &begin);
+  for (size_t length = 1; length <= std::min(text.size(), kMostUtf8Bytes); ++length) {
+    size_t begin = text.size() - length;
+    if (LengthAt(text, begin) == length) return NextCodePoint(text, &begin);
+  }
+  return kNoCharacter;
 }
 
 void AppendUtf8(char32_t c, std::string* text) {
@@ -94,8 +115,10 @@ void AppendUtf8(char32_t c, std::string* text) {
 
 std::string_view BeginningOf(std::string_view text, size_t most) {
   if (text.size() <= most) return text;
-  while (most > 0 && IsContinuation(text[most])) --most;
-  return text.substr(0, most);
+  for (size_t back = 0; back < kMostUtf8Bytes && back <= most; ++back) {
+    if (!IsContinuation(text[most - back])) return text.substr(0, most - back);
+  }
+  return text.substr(0, most);  // these bytes are no code point
 }
 
 bool IsWhiteSpace(char32_t c) {

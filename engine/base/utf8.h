@@ -1,4 +1,7 @@
 // UTF-8: validation, length, and iteration by code points.
+//
+// No text makes them read beyond its ends or stay where they are: a byte that is no part of a code
+// point is read as U+FFFD (kNoCharacter).
 
 #ifndef DRAGOMAN_ENGINE_BASE_UTF8_H_
 #define DRAGOMAN_ENGINE_BASE_UTF8_H_
@@ -10,19 +13,23 @@
 namespace dragoman {
 
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+inline constexpr char32_t kNoCharacter = 0xFFFD;
 
 // True for well-formed UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, nothing above
 // U+10FFFF, nothing cut off.
 bool IsValidUtf8(std::string_view text);
 
+// The text, with U+FFFD for each byte that is no part of a code point.
+std::string ValidUtf8(std::string_view text);
+
 // REQUIRES: text is valid UTF-8.
 int CountCodePoints(std::string_view text);
 
-// The code point whose first byte is text[*position]; moves *position past it.  REQUIRES: text is
-// valid UTF-8 and *position is the start of a code point.
+// The code point whose first byte is text[*position]; moves *position past it.  REQUIRES:
+// *position < text.size().
 char32_t NextCodePoint(std::string_view text, size_t* position);
 
-// The last code point.  REQUIRES: text is valid UTF-8 and not empty.
+// The last code point.  REQUIRES: text is not empty.
 char32_t LastCodePoint(std::string_view text);
 
 // REQUIRES: c is at most U+10FFFF.
@@ -34,7 +41,7 @@ std::string_view BeginningOf(std::string_view text, size_t most);
 // What Python's str.isspace and str.strip regard as white space.
 bool IsWhiteSpace(char32_t c);
 
-// `text` without white space at either end.  REQUIRES: text is valid UTF-8.
+// `text` without white space at either end.
 std::string_view StripWhiteSpace(std::string_view text);
 
 }  // namespace dragoman

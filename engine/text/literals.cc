@@ -222,7 +222,7 @@ size_t NextWindow(std::string_view text, size_t begin, size_t end) {
   const size_t middle = begin + (end - begin) / 2;
   const size_t space = text.substr(middle, end - middle).find_last_of(" \t\r\n");
   size_t next = middle + (space == text.npos ? 0 : space + 1);
-  while ((text[next] & 0xC0) == 0x80) ++next;
+  while (next < text.size() && (text[next] & 0xC0) == 0x80) ++next;
   return next;
 }
 

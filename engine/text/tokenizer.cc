@@ -32,7 +32,7 @@ TextSpan WithoutWhiteSpace(std::string_view text, TextSpan span) {
   const auto inside = [text](size_t i) {  // a character
     return i < text.size() && (static_cast<uint8_t>(text[i]) & 0xC0) == 0x80;
   };
-  while (inside(span.begin)) --span.begin;
+  while (span.begin > 0 && inside(span.begin)) --span.begin;
   while (inside(span.end)) ++span.end;
   const std::string_view part = text.substr(span.begin, span.size());
   const std::string_view left = StripWhiteSpace(part);

@@ -24,6 +24,8 @@ namespace {
 constexpr absl::Duration kLongestDelay = absl::Seconds(2);
 // How much more than the file may come out when it is unpacked.
 constexpr size_t kUnpacked = 8;
+// How much more memory it may take, and what every file may.
+constexpr size_t kMemory = 12, kLeastMemory = 48 << 20;
 constexpr size_t kSampleBytes = 4000;  // in which the language is detected
 constexpr int kMostWarnings = 100;
 
@@ -56,6 +58,13 @@ std::string WarningOf(const v1::Translation& translation) {
   return lacks;
 }
 
+// An error of the file, as callers see it.
+absl::Status OfDocument(absl::Status status) {
+  if (absl::IsResourceExhausted(status)) return DocumentTooLarge(std::move(status));
+  if (absl::IsInternal(status)) return ShownToClients(std::move(status));
+  return status;
+}
+
 }  // namespace
 
 absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header) {
@@ -71,8 +80,8 @@ absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& head
   const std::string& name = named ? header.format() : header.file_name();
   if (const DocumentFormat* const format = FindDocumentFormat(name)) return format;
   return InvalidField(named ? "header.format" : "header.file_name",
-                      absl::StrCat("\"", name.substr(0, 100), "\" is of no known format, want ",
-                                   DocumentFormatNames()));
+                      absl::StrCat("\"", std::string(BeginningOf(name, 100)),
+                                   "\" is of no known format, want ", DocumentFormatNames()));
 }
 
 // A part of the file that is being translated.
@@ -113,10 +122,11 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
                                    .columns = {header_.columns().begin(), header_.columns().end()},
                                    .max_part_bytes = kUnpacked * most,
                                    .max_total_bytes = kUnpacked * most,
+                                   .max_memory = std::max(kMemory * most, kLeastMemory),
                                    .wanted = [this] { return bulk_->Wanted(); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);
-  absl::Status status = document.status();
+  absl::Status status = OfDocument(document.status());
   if (status.ok()) status = TranslateParts(document->get());
   if (status.ok()) return output;
   // The spool's path means nothing to the caller.
@@ -133,12 +143,12 @@ absl::Status DocumentTranslator::TranslateParts(Document* document) {
     part.name = std::string(document->part());
     part.place = FileName();
     if (!part.name.empty()) absl::StrAppend(&part.place, ", ", part.name);
-    if (!passages.ok()) return Annotate(passages.status(), part.place + ": ");
+    if (!passages.ok()) return OfDocument(Annotate(passages.status(), part.place + ": "));
     if (!passages->has_value()) return absl::OkStatus();
     part.passages = **passages;
     if (first) RETURN_IF_ERROR(DetectSource(part.passages));
     RETURN_IF_ERROR(TranslatePart(&part));
-    RETURN_IF_ERROR(document->Write(part.translations));
+    RETURN_IF_ERROR(OfDocument(Annotate(document->Write(part.translations), part.place + ": ")));
   }
 }
 

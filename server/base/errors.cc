@@ -18,6 +18,7 @@ constexpr char kKeptPayload[] = "dragoman.kept";
 constexpr char kIdPayload[] = "dragoman.id";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
 constexpr char kRightPayload[] = "dragoman.right";
+constexpr char kShownPayload[] = "dragoman.shown";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
 
 constexpr size_t kLongestName = 128;  // no model, and nothing that is kept, has a longer one
@@ -149,12 +150,22 @@ absl::Status MessageTooLarge(size_t bytes, size_t limit) {
   return OverLimit(std::move(status), "max_message_bytes");
 }
 
+absl::Status DocumentTooLarge(absl::Status status) {
+  status.SetPayload(kMessageSizePayload, absl::Cord());
+  return OverLimit(std::move(status), "document_memory");
+}
+
 bool IsMessageTooLarge(const absl::Status& status) {
   return status.GetPayload(kMessageSizePayload).has_value();
 }
 
 bool IsPrincipalLimit(const absl::Status& status) {
   return status.GetPayload(kPrincipalPayload).has_value();
+}
+
+absl::Status ShownToClients(absl::Status status) {
+  status.SetPayload(kShownPayload, absl::Cord());
+  return status;
 }
 
 std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
@@ -199,6 +210,7 @@ absl::Status ForClient(const absl::Status& status) {
     case absl::StatusCode::kPermissionDenied:
       return Clipped(status);
     default:
+      if (status.GetPayload(kShownPayload).has_value()) return Clipped(status);
       return absl::InternalError("internal error");
   }
 }

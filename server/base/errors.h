@@ -49,6 +49,12 @@ absl::Status UnreadAnswers(size_t bytes);
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
 bool IsMessageTooLarge(const absl::Status& status);
 
+// The status (RESOURCE_EXHAUSTED), of a document that takes too much memory, as IsMessageTooLarge.
+absl::Status DocumentTooLarge(absl::Status status);
+
+// INTERNAL that clients see with its message, because it is about their data.
+absl::Status ShownToClients(absl::Status status);
+
 // Why a call was refused before it began, as metrics and the log name it: "queue_full", "quota",
 // "principal_limit", "message_size", "cannot_be_met" (its deadline), "draining" (the server),
 // "not_loaded" (the model), "unauthenticated" or "missing_right".  "" for any other status.
@@ -59,7 +65,7 @@ std::string ReasonOfRefusal(const absl::Status& status, bool draining);
 bool IsServersError(absl::StatusCode code);
 
 // The status with a code that clients know, its message cut to what fits into headers; any other
-// code becomes INTERNAL without its message.
+// code becomes INTERNAL without its message, and so does INTERNAL unless it is ShownToClients.
 absl::Status ForClient(const absl::Status& status);
 
 // The HTTP code that google/rpc/code.proto assigns to a status; 413 for a message that is too

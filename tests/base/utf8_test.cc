@@ -1,5 +1,7 @@
 #include "engine/base/utf8.h"
 
+#include <iterator>
+#include <random>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -77,6 +79,65 @@ TEST(Utf8, WritesCharacters) {
     if (c != 0) AppendUtf8(c, &text);
   }
   EXPECT_EQ(text, "aé東🙂");
+}
+
+// What a scan over any bytes does: it goes on to the end, and reads what IsValidUtf8 accepts.
+void Scan(const std::string& bytes) {
+  std::string valid;
+  for (size_t i = 0; i < bytes.size();) {
+    const size_t begin = i;
+    const char32_t c = NextCodePoint(bytes, &i);
+    ASSERT_GT(i, begin);
+    ASSERT_LE(i, bytes.size());
+    const std::string read = bytes.substr(begin, i - begin);
+    if (IsValidUtf8(read)) {
+      valid += read;
+    } else {
+      ASSERT_EQ(c, kNoCharacter);
+      ASSERT_EQ(read.size(), 1);
+      valid += "\uFFFD";
+    }
+    ASSERT_EQ(IsValidUtf8(bytes.substr(0, i)), valid == bytes.substr(0, i));
+  }
+  ASSERT_EQ(ValidUtf8(bytes), valid);
+  ASSERT_TRUE(IsValidUtf8(valid));
+  ASSERT_EQ(IsValidUtf8(bytes), valid == bytes);
+  const char32_t last = LastCodePoint(bytes);
+  size_t end = bytes.size() - 1;
+  while (end > 0 && bytes.size() - end < 4 && !IsValidUtf8(bytes.substr(end))) --end;
+  ASSERT_EQ(last, IsValidUtf8(bytes.substr(end)) ? NextCodePoint(bytes, &end) : kNoCharacter);
+  for (size_t most = 4; most <= bytes.size(); ++most) {
+    ASSERT_GT(BeginningOf(bytes, most).size(), most - 4);
+    ASSERT_LE(BeginningOf(bytes, most).size(), most);
+  }
+  const std::string_view stripped = StripWhiteSpace(bytes);
+  ASSERT_LE(stripped.size(), bytes.size());
+  ASSERT_EQ(StripWhiteSpace(stripped), stripped);
+}
+
+// The bytes that matter: first bytes of each length, continuations at the bounds of their ranges,
+// white space, and what is in no text.
+constexpr unsigned char kTelling[] = {'a',  ' ',  0x80, 0x85, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1,
+                                      0xC2, 0xDF, 0xE0, 0xE2, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF};
+
+TEST(Utf8, ScansOfAnyBytesGoOn) {
+  std::mt19937_64 random(1);
+  const auto bytes_of = [](size_t number, size_t size) {
+    std::string bytes;
+    for (; bytes.size() < size; number /= std::size(kTelling)) {
+      bytes += static_cast<char>(kTelling[number % std::size(kTelling)]);
+    }
+    return bytes;
+  };
+  size_t all = std::size(kTelling);
+  for (size_t size = 1; size <= 3; ++size, all *= std::size(kTelling)) {
+    for (size_t number = 0; number < all; ++number) {
+      ASSERT_NO_FATAL_FAILURE(Scan(bytes_of(number, size)));
+    }
+  }
+  for (int i = 0; i < 20'000; ++i) {
+    ASSERT_NO_FATAL_FAILURE(Scan(bytes_of(random(), 1 + random() % 14)));
+  }
 }
 
 TEST(Utf8, StripsWhiteSpaceOfAllScripts) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "documents/container.h"
 #include "documents/xml_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -69,6 +70,24 @@ TEST(Container, MembersKeepTheirOrderAndWhatIsNotTranslatedItsBytes) {
     EXPECT_EQ(before[i].packed == after[i].packed, !translated) << before[i].name;
     EXPECT_EQ(after[i].content == before[i].content, !translated) << before[i].name;
   }
+}
+
+TEST(Container, WhatCannotBeReadIsNotWritten) {
+  const std::string path = Docx({{"a.xml", Body("dog")}}), output = TemporaryPath(".docx");
+  const auto find = [](Container*, const DocumentOptions&) -> absl::StatusOr<MemberReaders> {
+    return MemberReaders{{"a.xml", [](std::string_view, Patience*) {
+                            return std::vector<Passage>{
+                                {.begin = 1, .end = 2, .text = "dog", .write = [](auto) {
+                                   return std::string("<");
+                                 }}};
+                          }}};
+  };
+  auto document = Container::Open(path, output, {}, find);
+  ASSERT_TRUE(document.ok());
+  ASSERT_TRUE((*document)->Next().ok());
+  const absl::Status status = (*document)->Write({"Hund"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(status.message(), HasSubstr("a.xml: the translation is not XML that can be read: "));
 }
 
 TEST(Container, DamageIsReportedWithTheMemberAndTheLine) {

@@ -68,5 +68,31 @@ TEST(LargeContainer, TakesTheMemoryOfItsLargestPart) {
   EXPECT_LT(peak, 30 * part);
 }
 
+// What is counted is about what is taken.
+TEST(LargeContainer, OfTinyThingsIsRefusedBeforeItFillsTheMemory) {
+  constexpr size_t kMost = 128 << 20;
+  std::string body =
+      "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\">";
+  for (int i = 0; body.size() < (20 << 20); ++i) {
+    body += "<w:p><w:r><w:t>a" + std::to_string(i) + "</w:t></w:r></w:p>";
+  }
+  body += "</w:document>";
+  const std::string path = TemporaryPath(".docx");
+  WriteZip(path, {{"[Content_Types].xml",
+                   "<Types><Default Extension=\"xml\" ContentType=\"application/vnd.openxmlformats-"
+                   "officedocument.wordprocessingml.document.main+xml\"/></Types>"},
+                  {"word/document.xml", body}});
+  body = "";
+  body.shrink_to_fit();
+
+  std::ofstream("/proc/self/clear_refs") << 5;
+  const size_t before = Status("VmRSS:");
+  const absl::Status status = TranslateFile(path, Same, {.max_memory = kMost}).status;
+  const size_t peak = Status("VmHWM:") - before;
+  std::printf("%zu MB more at the peak\n", peak >> 20);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_LT(peak, 2 * kMost);
+}
+
 }  // namespace
 }  // namespace dragoman

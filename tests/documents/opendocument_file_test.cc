@@ -125,5 +125,11 @@ TEST(OpenDocument, TheTitleIsTranslatedAndEncryptedFilesAreRefused) {
   EXPECT_THAT(TranslateFile(path, Upper).status.message(), HasSubstr("is encrypted"));
 }
 
+TEST(OpenDocument, NamesOfPartsAreMadeValidUtf8) {
+  const std::string path = TemporaryPath(".odt");
+  WriteZip(path, {{"content.xml", Content("", "")}, {"\xff/content.xml", "<a>"}});
+  EXPECT_THAT(TranslateFile(path, Upper).status.message(), HasSubstr("\ufffd/content.xml: line 1"));
+}
+
 }  // namespace
 }  // namespace dragoman::opendocument_file_test

@@ -50,6 +50,24 @@ TEST(Patience, WithoutACallerLastsForever) {
   EXPECT_TRUE(patience.Lasts(size_t{1} << 40));
 }
 
+TEST(Patience, DoesNotLastBeyondTheMemoryThatAFileMayTake) {
+  Patience patience({.max_memory = 100});
+  EXPECT_TRUE(patience.Takes(60));
+  EXPECT_TRUE(patience.Takes(40));
+  patience.Returns(30);
+  EXPECT_TRUE(patience.Takes(30));
+  patience.ReturnTo(20);
+  EXPECT_TRUE(patience.Takes(80));
+  EXPECT_TRUE(patience.Lasts(1));
+  EXPECT_FALSE(patience.Takes(1));
+  patience.ReturnTo(0);
+  EXPECT_FALSE(patience.Takes(1));
+  EXPECT_FALSE(patience.Lasts(1));
+  EXPECT_EQ(patience.status(),
+            absl::ResourceExhaustedError(
+                "takes more than 100 bytes of memory, which is the most for a document"));
+}
+
 TEST(Patience, OfEachFormatEndsTheWork) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator("tests/documents/data")) {

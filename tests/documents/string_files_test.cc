@@ -1,13 +1,19 @@
 // JSON, ARB, .properties, YAML, Android's strings.xml, Apple's .strings and .stringsdict.
 
+#include <filesystem>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "documents/icu_message.h"
 #include "documents/readers.h"
+#include "engine/base/json.h"
+#include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
+#include "tests/documents/zip_of.h"
 
 namespace dragoman {
 namespace {
@@ -49,6 +55,71 @@ TEST(JsonReader, BranchesOfAMessageAreTextsOfTheirOwn) {
       "{BIRDS}} HERE}}\"]");
   EXPECT_THAT(TextsOf(ReadJson, "[\"{when, date, short} or {a, b\"]"),
               ElementsAre("{when, date, short} or {a, b"));
+}
+
+TEST(JsonReader, ReferencesAreKeptWholeAndEscaped) {
+  constexpr std::string_view kPart =
+      "{\"a\": \"See $t(girl, { \\\"count\\\": {{girls}} }) now.\","
+      " \"b\": \"One $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) here\","
+      " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $t(dog\"}";
+  for (const PassageReader reader : {ReadJson, ReadArb}) {
+    EXPECT_THAT(TextsOf(reader, kPart),
+                ElementsAre("See <x1/> now.", "One <x1/> <x2/> here", "A $t(dog"));
+    EXPECT_EQ(InUpperCase(reader, kPart),
+              "{\"a\": \"SEE $t(girl, { \\\"count\\\": {{girls}} }) NOW.\","
+              " \"b\": \"ONE $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) HERE\","
+              " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $T(DOG\"}");
+  }
+  EXPECT_EQ(With("Ein <x1/>", ReadJson, "[\"A $t(\\u00e9, {\\\"a\\\": 1})\"]"),
+            "[\"Ein $t(\\u00e9, {\\\"a\\\": 1})\"]");
+}
+
+// Every passage, written with its own text, is the string that it was.
+TEST(JsonReader, WhatIsWrittenMeansTheText) {
+  constexpr std::string_view kPieces[] = {"$t(", "a", ")", "\"", "\\", "{", "}",      "[", "]",
+                                          ",",   ":", "(", "\n", "<",  "&", "\u00e9", "/", "$",
+                                          " b ", ">", "%", "\t", ";",  "|", "\u2028", "#", "="};
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text;
+    for (size_t size = 1 + random() % 12; size > 0; --size) {
+      text += kPieces[random() % std::size(kPieces)];
+    }
+    const std::string part =
+        nlohmann::json::array({text}).dump(-1, ' ', /*ensure_ascii=*/i % 2 == 0);
+    const auto passages = ReadJson(part, {});
+    ASSERT_TRUE(passages.ok()) << passages.status() << part;
+    std::string written;
+    size_t end = 0;
+    for (const Passage& passage : *passages) {
+      written += part.substr(end, passage.begin - end) + passage.write(passage.text);
+      end = passage.end;
+    }
+    written += part.substr(end);
+    EXPECT_EQ(nlohmann::json::parse(written, nullptr, /*allow_exceptions=*/false),
+              nlohmann::json::array({text}))
+        << written;
+  }
+}
+
+TEST(JsonReader, WhatCannotBeReadIsNotWritten) {
+  DocumentFormat format = *FindDocumentFormat("json");
+  format.reader = [](std::string_view part, const DocumentOptions& options) {
+    Passages passages = ReadJson(part, options);
+    if (!passages.ok()) return passages;
+    for (Passage& passage : *passages) passage.write = [](auto) { return std::string("\""); };
+    return passages;
+  };
+  const std::string input = TemporaryPath(".json"), output = TemporaryPath(".json");
+  WriteBytes(input, "[\n\"dog\"]");
+  const auto document = OpenDocument(format, input, output, {});
+  ASSERT_TRUE(document.ok());
+  ASSERT_TRUE((*document)->Next().ok());
+  const absl::Status status = (*document)->Write({"Hund"});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(status.message(),
+              HasSubstr("the translation is not json that can be read: line 2: is not JSON: "));
+  EXPECT_FALSE(std::filesystem::exists(output));
 }
 
 TEST(JsonReader, ApostrophesDoNotQuoteBraces) {
@@ -106,6 +177,12 @@ TEST(PropertiesReader, CharactersAreWrittenInTheEncodingOfTheFile) {
   EXPECT_THAT(TextsOf(ReadProperties, "a=\xe8 b"), ElementsAre("\u00e8 b"));
 }
 
+TEST(PropertiesReader, AValueDoesNotBeginWithASeparator) {
+  EXPECT_EQ(With("= b", ReadProperties, "a b"), "a \\= b");
+  EXPECT_EQ(With(": b=c", ReadProperties, "a=b"), "a=\\: b=c");
+  EXPECT_THAT(TextsOf(ReadProperties, "a \\= b"), ElementsAre("= b"));
+}
+
 TEST(PropertiesReader, ApostrophesOfMessagesAreDoubled) {
   EXPECT_THAT(TextsOf(ReadProperties, "a=it''s {0}"), ElementsAre("it's {0}"));
   EXPECT_EQ(With("l'or {0}", ReadProperties, "a=the {0}"), "a=l''or {0}");
@@ -139,10 +216,50 @@ TEST(YamlReader, WhatWouldMeanSomethingElseIsQuoted) {
   EXPECT_EQ(With("it's", ReadYaml, "k: 'v'"), "k: 'it''s'");
 }
 
+// Escapes of YAML that yaml-cpp 0.7 reads as bytes which are not UTF-8.
+TEST(YamlReader, EscapesOfSpacesAndLineBreaksAreRead) {
+  EXPECT_THAT(TextsOf(ReadYaml, "h: \"Are you sure\\_?\"\n"), ElementsAre("Are you sure\u00a0?"));
+  EXPECT_THAT(TextsOf(ReadYaml, "h: \"\u00e9\\_a\\Nb\\Lc\\Pd \\xe9 \ufffd\"\n"),
+              ElementsAre("\u00e9\u00a0a\u0085b\u2028c\u2029d \u00e9 \ufffd"));
+  EXPECT_EQ(Unchanged(ReadYaml, "h: \"\\_ dog\\_?\\N\"\n"), "h: \"\\_ dog\\_?\\N\"\n");
+  EXPECT_EQ(InUpperCase(ReadYaml, "h: \"dog\\_\"\n"), "h: \"DOG\u00a0\"\n");
+}
+
+// Other readers of YAML take U+0085, U+2028 and U+2029 for line breaks.
+TEST(YamlReader, WhatIsNotShownIsEscaped) {
+  EXPECT_EQ(With("a\u0085b\u2028\u2029\x01\x7f\ufeff\u00a0c", ReadYaml, "k: \"v\""),
+            "k: \"a\\u0085b\\u2028\\u2029\\u0001\\u007f\\ufeff\u00a0c\"");
+  EXPECT_EQ(With("a\u2028b", ReadYaml, "k: 'v'"), "k: \"a\\u2028b\"");
+  EXPECT_EQ(With("a\tb", ReadYaml, "k: v"), "k: \"a\\tb\"");
+}
+
+TEST(YamlReader, WhatIsWrittenMeansTheTranslation) {
+  constexpr char32_t kCharacters[] = {1,    '\t', '\n', ' ',    '"',    '\'',   '\\',    '%',
+                                      'N',  '_',  0x7f, 0x85,   0xa0,   0xe9,   0x2028,  0x2029,
+                                      ':',  '#',  '-',  0x1680, 0xd7ff, 0xe000, 0xfeff,  0xfffd,
+                                      '\r', '[',  ',',  0x3000, 0x4e2d, '?',    0x1f600, 0x10ffff};
+  std::mt19937_64 random(1);
+  for (const std::string file :
+       {"k: dog", "k: 'dog'", "k: \"dog\"", "k: [dog]", "k: {a: \"dog\"}"}) {
+    for (int i = 0; i < 300; ++i) {
+      std::string text = "a";
+      for (size_t size = random() % 8; size > 0; --size) {
+        AppendUtf8(kCharacters[random() % std::size(kCharacters)], &text);
+      }
+      text += "b";
+      const std::string written = With(text, ReadYaml, file);
+      EXPECT_THAT(TextsOf(ReadYaml, written), ElementsAre(text)) << written;
+    }
+  }
+}
+
 TEST(YamlReader, TheLanguageAtTheTopFollows) {
   EXPECT_EQ(
       InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "de"}),
       "de:\n  a: B\n");
+  EXPECT_EQ(
+      InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "no"}),
+      "'no':\n  a: B\n");  // else it is a truth value
 }
 
 TEST(YamlReader, RefusesWhatIsDamaged) {

@@ -210,6 +210,18 @@ TEST(DocumentLimitsTest, BoundTheBytesOfAFile) {
   EXPECT_THAT(translated.status.error_message(), HasSubstr("1000"));
 }
 
+TEST(DocumentLimitsTest, BoundTheMemoryOfAFile) {
+  ServerOptions options = TestOptions();
+  options.documents.max_bytes = 1 << 20;
+  TestServer server(options);
+  std::string paragraphs;
+  while (paragraphs.size() < 900'000) paragraphs += "a\n\n";
+  const Translated translated = Send(&server, {HeaderFor("a.md"), Chunk(paragraphs)});
+  EXPECT_EQ(translated.status.error_code(), grpc::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(translated.status.error_message(),
+            "a.md: takes more than 50331648 bytes of memory, which is the most for a document");
+}
+
 TEST(DocumentLimitsTest, BoundTheFilesAtATime) {
   ServerOptions options = TestOptions();
   options.documents.at_once = 1;

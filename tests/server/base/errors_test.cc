@@ -66,11 +66,19 @@ TEST(Errors, LongMessagesAreCutBetweenCharacters) {
   EXPECT_LE(ModelNotFound(std::string(1 << 20, 'x'), "en-de").message().size(), 256u);
 }
 
+TEST(Errors, InternalOnesAreShownOnlyIfTheyMayBe) {
+  EXPECT_EQ(ForClient(absl::InternalError("why")).message(), "internal error");
+  const absl::Status shown = ShownToClients(absl::InternalError("a.json: is not JSON"));
+  EXPECT_EQ(ForClient(shown).message(), "a.json: is not JSON");
+  EXPECT_EQ(HttpCodeOf(ForClient(shown)), 500);
+}
+
 TEST(Errors, AMessageThatIsTooLargeIsExplained) {
   const absl::Status status = MessageTooLarge(2000, 1024);
   EXPECT_TRUE(absl::IsResourceExhausted(status));
   EXPECT_TRUE(IsMessageTooLarge(ForClient(status)));
   EXPECT_FALSE(IsMessageTooLarge(PrincipalLimit(1)));
+  EXPECT_EQ(HttpCodeOf(ForClient(DocumentTooLarge(absl::ResourceExhaustedError("why")))), 413);
 }
 
 }  // namespace

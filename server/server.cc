@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
+#include "server/base/methods.h"
 #include "server/compat/compat.h"
 #include "server/http/api.h"
 #include "server/http/document_api.h"
@@ -124,6 +125,9 @@ bool IsLoopback(absl::string_view address) {
   return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
 }
 
+// Whether an address is that of a socket in the file system.
+bool HasPath(absl::string_view address) { return absl::StartsWith(address, "unix:"); }
+
 int HttpThreads(int wanted) { return wanted > 0 ? wanted : std::clamp(AvailableCores(), 1, 4); }
 
 }  // namespace
@@ -137,11 +141,11 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
       documents_(options_.documents),
-      translate_service_(&parts_),
-      model_service_(&parts_),
-      glossary_service_(&parts_),
-      memory_service_(&parts_),
-      load_service_(&parts_) {
+      load_service_(&parts_),
+      admin_service_(&parts_, "dragoman.v1.AdminService", HasPath(options_.admin_address)) {
+  for (const std::string& name : ApiServices()) {
+    services_.push_back(std::make_unique<MethodService>(&parts_, name));
+  }
   metrics_.Watch(&pool_);
   metrics_.WatchAnswers([this] { return answers_.bytes(); });
 }
@@ -382,6 +386,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .default_glossaries = options_.default_glossaries,
             .memories = memories_.get(),
             .default_memories = options_.default_memories,
+            .admin = &admin_actions_,
             .metrics = &metrics_,
             .log_peers = options_.log_peers,
             .max_message_bytes = options_.max_message_bytes};
@@ -400,28 +405,26 @@ absl::Status Server::StartGrpc() {
       .reflection = options_.auth.tokens.empty() || options_.debug_services,
       .channelz = options_.debug_services && admin_ == nullptr,
   };
-  return grpc_->Serve(
-      grpc, {{&translate_service_, v1::TranslationService::service_full_name()},
-             {&model_service_, v1::ModelService::service_full_name()},
-             {&glossary_service_, v1::GlossaryService::service_full_name()},
-             {&memory_service_, v1::MemoryService::service_full_name()},
-             {&load_service_, xds::service::orca::v3::OpenRcaService::service_full_name()}});
+  std::vector<NamedService> services = {
+      {&load_service_, xds::service::orca::v3::OpenRcaService::service_full_name()}};
+  for (const auto& service : services_) {
+    services.push_back({service.get(), service->name().c_str()});
+  }
+  return grpc_->Serve(grpc, services);
 }
 
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.
 absl::Status Server::StartAdmin(std::function<void()> on_drain) {
   if (admin_ == nullptr) return absl::OkStatus();
-  const bool has_path = absl::StartsWith(options_.admin_address, "unix:");
-  AdminActions actions = {
-      .load = [this](const std::string& model) { model_manager_->Load(model); },
-      .unload = [this](const std::string& model) { model_manager_->Unload(model); },
-      .pin = [this](const std::string& model) { model_manager_->Pin(model); },
-      .unpin = [this](const std::string& model) { model_manager_->Unpin(model); },
-      .drain =
-          [on_drain = std::move(on_drain)] {
-            if (on_drain != nullptr) on_drain();
-          }};
-  admin_service_ = std::make_unique<AdminService>(&parts_, std::move(actions), has_path);
+  const bool has_path = HasPath(options_.admin_address);
+  admin_actions_ = {.load = [this](const std::string& model) { model_manager_->Load(model); },
+                    .unload = [this](const std::string& model) { model_manager_->Unload(model); },
+                    .pin = [this](const std::string& model) { model_manager_->Pin(model); },
+                    .unpin = [this](const std::string& model) { model_manager_->Unpin(model); },
+                    .drain =
+                        [on_drain = std::move(on_drain)] {
+                          if (on_drain != nullptr) on_drain();
+                        }};
   constexpr int kCalls = 16;
   const GrpcOptions grpc = {.credentials = has_path || certificates_ == nullptr
                                                ? grpc::InsecureServerCredentials()
@@ -432,7 +435,7 @@ absl::Status Server::StartAdmin(std::function<void()> on_drain) {
                             .max_calls_per_connection = kCalls,
                             .reflection = options_.auth.tokens.empty() || options_.debug_services,
                             .channelz = options_.debug_services};
-  return admin_->Serve(grpc, {{admin_service_.get(), v1::AdminService::service_full_name()}});
+  return admin_->Serve(grpc, {{&admin_service_, admin_service_.name().c_str()}});
 }
 
 void Server::SetServing(bool serving) {

@@ -13,10 +13,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/decode/worker_pool.h"
+#include "server/api/admin.h"
 #include "server/api/answer_budget.h"
 #include "server/api/call.h"
 #include "server/api/document_desk.h"
@@ -27,13 +29,9 @@
 #include "server/auth/tls.h"
 #include "server/config/config.h"
 #include "server/glossaries/glossary_store.h"
-#include "server/grpc/admin_service.h"
-#include "server/grpc/glossary_service.h"
 #include "server/grpc/grpc_port.h"
 #include "server/grpc/load_service.h"
-#include "server/grpc/memory_service.h"
-#include "server/grpc/model_service.h"
-#include "server/grpc/translate_service.h"
+#include "server/grpc/method_service.h"
 #include "server/http/pages.h"
 #include "server/http/port.h"
 #include "server/memories/memory_store.h"
@@ -134,11 +132,8 @@ class Server {
   ServerParts parts_;
   DocumentDesk documents_;
   DocumentStore stored_documents_;
-  TranslateService translate_service_;
-  ModelService model_service_;
-  GlossaryService glossary_service_;
-  MemoryService memory_service_;
   LoadService load_service_;
+  std::vector<std::unique_ptr<MethodService>> services_;
   ConnectionRange connections_, http_connections_;
   std::unique_ptr<GrpcPort> grpc_;
   std::atomic<bool> loaded_ = false;  // whether parts_ is complete
@@ -149,7 +144,8 @@ class Server {
   std::unique_ptr<HttpPort> metrics_port_;  // null: /metrics is on the HTTP port
   std::unique_ptr<ModelManager> model_manager_;
   ConnectionRange admin_connections_;
-  std::unique_ptr<AdminService> admin_service_;
+  AdminActions admin_actions_;
+  MethodService admin_service_;
   std::unique_ptr<GrpcPort> admin_;  // null: nobody administers
 };
 

@@ -27,28 +27,25 @@ absl::StatusOr<std::string> FindConfigured(const ServerParts& parts, const std::
 
 }  // namespace
 
-absl::StatusOr<v1::ListModelsResponse> AdminListModels(
-    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
-    const AdminActions&, Call* call) {
+absl::StatusOr<v1::ListModelsResponse> AdminListModels(Parse<v1::ListModelsRequest> parse,
+                                                       const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   RETURN_IF_ERROR(parse().status());
   return ListedModels(parts, Permit());
 }
 
-absl::StatusOr<v1::LoadModelResponse> LoadModel(
-    absl::FunctionRef<absl::StatusOr<v1::LoadModelRequest>()> parse, const ServerParts& parts,
-    const AdminActions& actions, Call* call) {
+absl::StatusOr<v1::LoadModelResponse> LoadModel(Parse<v1::LoadModelRequest> parse,
+                                                const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::LoadModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string model, FindConfigured(parts, request.name()));
   LogChange(*call, "admin: load", model);
-  actions.load(model);
+  parts.admin->load(model);
   return v1::LoadModelResponse();
 }
 
-absl::StatusOr<v1::UnloadModelResponse> UnloadModel(
-    absl::FunctionRef<absl::StatusOr<v1::UnloadModelRequest>()> parse, const ServerParts& parts,
-    const AdminActions& actions, Call* call) {
+absl::StatusOr<v1::UnloadModelResponse> UnloadModel(Parse<v1::UnloadModelRequest> parse,
+                                                    const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::UnloadModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
@@ -60,24 +57,22 @@ absl::StatusOr<v1::UnloadModelResponse> UnloadModel(
     return absl::FailedPreconditionError("name: no other model serves, so this one has to stay");
   }
   LogChange(*call, "admin: unload", name);
-  actions.unload(name);
+  parts.admin->unload(name);
   return v1::UnloadModelResponse();
 }
 
-absl::StatusOr<v1::PinModelResponse> PinModel(
-    absl::FunctionRef<absl::StatusOr<v1::PinModelRequest>()> parse, const ServerParts& parts,
-    const AdminActions& actions, Call* call) {
+absl::StatusOr<v1::PinModelResponse> PinModel(Parse<v1::PinModelRequest> parse,
+                                              const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::PinModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string model, FindConfigured(parts, request.name()));
   LogChange(*call, "admin: pin", model);
-  actions.pin(model);
+  parts.admin->pin(model);
   return v1::PinModelResponse();
 }
 
-absl::StatusOr<v1::UnpinModelResponse> UnpinModel(
-    absl::FunctionRef<absl::StatusOr<v1::UnpinModelRequest>()> parse, const ServerParts& parts,
-    const AdminActions& actions, Call* call) {
+absl::StatusOr<v1::UnpinModelResponse> UnpinModel(Parse<v1::UnpinModelRequest> parse,
+                                                  const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::UnpinModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
@@ -88,13 +83,12 @@ absl::StatusOr<v1::UnpinModelResponse> UnpinModel(
         "name: this model always stays; only those of --models make room, with --model-memory");
   }
   LogChange(*call, "admin: unpin", name);
-  actions.unpin(name);
+  parts.admin->unpin(name);
   return v1::UnpinModelResponse();
 }
 
-absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(
-    absl::FunctionRef<absl::StatusOr<v1::SetLogLevelRequest>()> parse, const ServerParts&,
-    const AdminActions&, Call* call) {
+absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(Parse<v1::SetLogLevelRequest> parse,
+                                                    const ServerParts&, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   ASSIGN_OR_RETURN(const v1::SetLogLevelRequest request, parse());
   if (const absl::Status status = Validate(LogOptions{.level = request.level()}); !status.ok()) {
@@ -105,13 +99,12 @@ absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(
   return v1::SetLogLevelResponse();
 }
 
-absl::StatusOr<v1::DrainResponse> Drain(absl::FunctionRef<absl::StatusOr<v1::DrainRequest>()> parse,
-                                        const ServerParts&, const AdminActions& actions,
+absl::StatusOr<v1::DrainResponse> Drain(Parse<v1::DrainRequest> parse, const ServerParts& parts,
                                         Call* call) {
   RETURN_IF_ERROR(call->Admit());
   RETURN_IF_ERROR(parse().status());
   LogChange(*call, "admin: drain", "");
-  actions.drain();
+  parts.admin->drain();
   return v1::DrainResponse();
 }
 

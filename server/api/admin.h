@@ -18,19 +18,13 @@ struct AdminActions {
   std::function<void()> drain;
 };
 
-// The methods, as UnaryMethod, but with the actions.
-template <typename Request, typename Response>
-using AdminMethod = absl::StatusOr<Response>(absl::FunctionRef<absl::StatusOr<Request>()> parse,
-                                             const ServerParts& parts, const AdminActions& actions,
-                                             Call* call);
-
-AdminMethod<v1::ListModelsRequest, v1::ListModelsResponse> AdminListModels;
-AdminMethod<v1::LoadModelRequest, v1::LoadModelResponse> LoadModel;
-AdminMethod<v1::UnloadModelRequest, v1::UnloadModelResponse> UnloadModel;
-AdminMethod<v1::PinModelRequest, v1::PinModelResponse> PinModel;
-AdminMethod<v1::UnpinModelRequest, v1::UnpinModelResponse> UnpinModel;
-AdminMethod<v1::SetLogLevelRequest, v1::SetLogLevelResponse> SetLogLevel;
-AdminMethod<v1::DrainRequest, v1::DrainResponse> Drain;
+UnaryMethod<v1::ListModelsRequest, v1::ListModelsResponse> AdminListModels;
+UnaryMethod<v1::LoadModelRequest, v1::LoadModelResponse> LoadModel;
+UnaryMethod<v1::UnloadModelRequest, v1::UnloadModelResponse> UnloadModel;
+UnaryMethod<v1::PinModelRequest, v1::PinModelResponse> PinModel;
+UnaryMethod<v1::UnpinModelRequest, v1::UnpinModelResponse> UnpinModel;
+UnaryMethod<v1::SetLogLevelRequest, v1::SetLogLevelResponse> SetLogLevel;
+UnaryMethod<v1::DrainRequest, v1::DrainResponse> Drain;
 
 }  // namespace dragoman
 

@@ -30,6 +30,7 @@
 
 namespace dragoman {
 
+struct AdminActions;
 class DocumentDesk;
 class DocumentStore;
 class GlossaryStore;
@@ -50,6 +51,7 @@ struct ServerParts {
   std::vector<DefaultIds> default_glossaries;
   MemoryStore* memories = nullptr;  // of translations; null: none are kept
   std::vector<DefaultIds> default_memories;
+  const AdminActions* admin = nullptr;
   Metrics* metrics = nullptr;
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request

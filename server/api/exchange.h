@@ -6,11 +6,13 @@
 //       engine (engine/translator.h)              text in, text out
 //
 // translate_exchange.h: Translate. stream_exchange.h: TranslateStream. bulk_exchange.h:
-// TranslateBulk. score_exchange.h: Score.  Those of one answer are UnaryExchanges; from the others
+// TranslateBulk. score_exchange.h: Score.  Those of one answer are EngineExchanges; from the others
 // the transport pulls ExchangeEvents.
 
 #ifndef DRAGOMAN_SERVER_API_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_EXCHANGE_H_
+
+#include <google/protobuf/message.h>
 
 #include <functional>
 #include <memory>
@@ -86,46 +88,65 @@ class Exchange {
   std::shared_ptr<RequestState> request_;
 };
 
-// An exchange of one message for one.  The transport reads the request's bytes and writes the
-// answer's; everything in between is here.
+// An exchange of one message for one, whatever the messages are (methods.h).  The transport reads
+// the request's bytes and writes the answer's; everything in between is here.
 //
-//   TranslateExchange exchange(parts, caller, done);
-//   exchange.Start(parse);     // returns at once
-//   exchange.Cancel();         // if the caller goes away
+//   auto exchange = MethodOf("Score").exchange(parts, "Score", caller, done);
+//   exchange->Start(parse);     // returns at once
+//   exchange->Cancel();         // if the caller goes away
 //   ... done(end, response) is called once: in Start, or later on a worker's thread ...
-template <typename RequestMessage, typename ResponseMessage>
-class UnaryExchange : public Exchange {
+class UnaryExchange {
  public:
-  using Request = RequestMessage;
-  using Response = ResponseMessage;
-  // The request, or why it cannot be read; CANCELLED if the caller went away before it arrived.
-  using Parse = absl::FunctionRef<absl::StatusOr<Request>()>;
-  // The response is empty unless the call succeeded.  Must not block.  May destroy the exchange.
-  using Done = std::function<void(CallEnd end, Response response)>;
+  using Message = google::protobuf::Message;
+  // Fills the request, or says why it cannot be read; CANCELLED if the caller went away before it
+  // arrived.
+  using Parse = absl::FunctionRef<absl::Status(Message* request)>;
+  // The response, which may be moved from, is null unless the call succeeded.  Must not block.  May
+  // destroy the exchange.
+  using Done = std::function<void(const CallEnd& end, Message* response)>;
+
+  // REQUIRES: done has been called, or Start never was.
+  virtual ~UnaryExchange() = default;
 
   // Calls `parse` at once, but only if the caller is admitted.  REQUIRES: called once.
-  void Start(Parse parse) {
+  virtual void Start(Parse parse) = 0;
+  // REQUIRES: not called before Start has returned.
+  virtual void Cancel() = 0;
+};
+
+template <typename Request>
+absl::StatusOr<Request> Parsed(UnaryExchange::Parse parse) {
+  Request request;
+  RETURN_IF_ERROR(parse(&request));
+  return request;
+}
+
+// One that uses the engine.
+template <typename Request, typename Response>
+class EngineExchange : public UnaryExchange, public Exchange {
+ public:
+  // As Exchange.
+  EngineExchange(const ServerParts* parts, const char* method, Caller caller, Done done)
+      : Exchange(parts, method, std::move(caller)), done_(std::move(done)) {}
+
+  void Start(Parse parse) final {
     if (const absl::Status status = TryStart(parse); !status.ok()) End(status, {});
   }
+  void Cancel() final { Exchange::Cancel(); }
 
  protected:
-  // As Exchange.  REQUIRES on destruction: done has been called, or Start never was.
-  UnaryExchange(const ServerParts* parts, const char* method, Caller caller, Done done)
-      : Exchange(parts, method, std::move(caller)), done_(std::move(done)) {}
-  ~UnaryExchange() = default;
-
   // Starts what leads to End.  After an error nothing has been started.
   virtual absl::Status Run(Request request) = 0;
 
   void End(const absl::Status& status, Response response) {
     const Done done = std::move(done_);  // outlives this exchange, which done may destroy
-    done(call().End(status), std::move(response));
+    done(call().End(status), status.ok() ? &response : nullptr);
   }
 
  private:
   absl::Status TryStart(Parse parse) {
     RETURN_IF_ERROR(Enter());
-    ASSIGN_OR_RETURN(Request request, Begin(parse()));
+    ASSIGN_OR_RETURN(Request request, Begin(Parsed<Request>(parse)));
     return Run(std::move(request));
   }
 

@@ -4,18 +4,15 @@
 #ifndef DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_SCORE_EXCHANGE_H_
 
-#include <utility>
-
 #include "absl/status/status.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/exchange.h"
 
 namespace dragoman {
 
-class ScoreExchange final : public UnaryExchange<v1::ScoreRequest, v1::ScoreResponse> {
+class ScoreExchange final : public EngineExchange<v1::ScoreRequest, v1::ScoreResponse> {
  public:
-  ScoreExchange(const ServerParts* parts, Caller caller, Done done)
-      : UnaryExchange(parts, "Score", std::move(caller), std::move(done)) {}
+  using EngineExchange::EngineExchange;
 
  private:
   absl::Status Run(v1::ScoreRequest proto) override;
@@ -25,10 +22,9 @@ class ScoreExchange final : public UnaryExchange<v1::ScoreRequest, v1::ScoreResp
 };
 
 // One Tokenize over any transport: the tokens of texts.
-class TokenizeExchange final : public UnaryExchange<v1::TokenizeRequest, v1::TokenizeResponse> {
+class TokenizeExchange final : public EngineExchange<v1::TokenizeRequest, v1::TokenizeResponse> {
  public:
-  TokenizeExchange(const ServerParts* parts, Caller caller, Done done)
-      : UnaryExchange(parts, "Tokenize", std::move(caller), std::move(done)) {}
+  using EngineExchange::EngineExchange;
 
  private:
   absl::Status Run(v1::TokenizeRequest request) override;

@@ -43,7 +43,7 @@ class TranslateStreamExchange : public Exchange {
   // Next had nothing.  Must not block.  May call Next, and destroy the exchange at the end.
   using Ready = std::function<void()>;
 
-  using Parse = TranslateExchange::Parse;
+  using Parse = absl::FunctionRef<absl::StatusOr<v1::TranslateRequest>()>;
 
   // `parts` must outlive the exchange.  REQUIRES on destruction: the end has been pulled, or Start
   // was never called.

@@ -12,10 +12,10 @@
 
 namespace dragoman {
 
-class TranslateExchange final : public UnaryExchange<v1::TranslateRequest, v1::TranslateResponse> {
+class TranslateExchange final : public EngineExchange<v1::TranslateRequest, v1::TranslateResponse> {
  public:
-  TranslateExchange(const ServerParts* parts, Caller caller, Done done)
-      : UnaryExchange(parts, "Translate", std::move(caller), std::move(done)), task_(parts) {}
+  TranslateExchange(const ServerParts* parts, const char* method, Caller caller, Done done)
+      : EngineExchange(parts, method, std::move(caller), std::move(done)), task_(parts) {}
 
  private:
   absl::Status Run(v1::TranslateRequest request) override;

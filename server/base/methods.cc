@@ -38,6 +38,17 @@ const std::vector<std::string>& AdminServiceMethods() {
   return methods;
 }
 
+const std::vector<std::string>& ApiServices() {
+  static const auto& services = *new std::vector<std::string>([] {
+    std::vector<std::string> names;
+    for (int i = 0; i < ApiFile().service_count(); ++i) {
+      names.push_back(ApiFile().service(i)->full_name());
+    }
+    return names;
+  }());
+  return services;
+}
+
 std::optional<std::string_view> AdminMethodOf(std::string_view method) {
   if (!method.starts_with(kAdminPrefix)) return std::nullopt;
   return method.substr(kAdminPrefix.size());

@@ -18,6 +18,9 @@ const std::vector<std::string>& ApiMethods();
 // "ListModels" and the others of AdminService.
 const std::vector<std::string>& AdminServiceMethods();
 
+// "dragoman.v1.TranslationService" and the other services that clients call.
+const std::vector<std::string>& ApiServices();
+
 // "Drain" of "AdminService/Drain"; nothing if the method is not AdminService's.
 std::optional<std::string_view> AdminMethodOf(std::string_view method);
 

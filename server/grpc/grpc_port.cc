@@ -11,14 +11,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "server/base/methods.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
 namespace {
 
-constexpr const char* kHealthServices[] = {
-    "", "dragoman.v1.TranslationService", "dragoman.v1.ModelService", "dragoman.v1.GlossaryService",
-    "dragoman.v1.MemoryService"};
 // Serves for as long as the process works: a draining server must not be killed for draining.
 constexpr char kLivenessService[] = "liveness";
 
@@ -144,7 +142,8 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
 }
 
 void GrpcPort::SetServing(bool serving) {
-  for (const char* service : kHealthServices) {
+  server_->GetHealthCheckService()->SetServingStatus("", serving);
+  for (const std::string& service : ApiServices()) {
     server_->GetHealthCheckService()->SetServingStatus(service, serving);
   }
 }

@@ -4,13 +4,14 @@
 #include <utility>
 #include <vector>
 
-#include "dragoman/v1/translation.grpc.pb.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
 namespace {
+
+using google::protobuf::Message;
 
 // Whether bytes that do not parse begin like gzip (RFC 1952) or zlib (RFC 1950).
 bool LooksCompressed(const grpc::ByteBuffer& bytes) {
@@ -23,7 +24,6 @@ bool LooksCompressed(const grpc::ByteBuffer& bytes) {
 
 // False if the bytes do not parse; then the message is what the parser had read before it stopped,
 // including a string that is not UTF-8.
-template <typename Message>
 bool ParseFrom(const grpc::ByteBuffer& bytes, Message* message) {
   grpc::ByteBuffer buffer = bytes;  // reading it consumes it; the slices are shared
   return grpc::SerializationTraits<Message>::Deserialize(&buffer, message).ok();
@@ -41,36 +41,15 @@ absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted)
 
 // gRPC passes on whatever came: no message if the call ended before it arrived, one that exceeds
 // the limit, though not by much (grpc_port.cc), or a compressed one as it is.
-template <typename Message>
-absl::StatusOr<Message> ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes) {
+absl::Status ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes, Message* message) {
   if (!bytes.Valid()) return absl::CancelledError("the client went away");
   if (bytes.Length() > max_bytes) return MessageTooLarge(bytes.Length(), max_bytes);
-  Message message;
-  if (ParseFrom(bytes, &message)) return message;
-  if (const std::string field = FindInvalidUtf8(message); !field.empty()) {
+  if (ParseFrom(bytes, message)) return absl::OkStatus();
+  if (const std::string field = FindInvalidUtf8(*message); !field.empty()) {
     return InvalidField(field, "is not valid UTF-8");
   }
-  return NotParsed(bytes, Message::descriptor()->name());
+  return NotParsed(bytes, message->GetDescriptor()->name());
 }
-
-template absl::StatusOr<v1::TranslateRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::TranslateDocumentRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::ScoreRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::TokenizeRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::DetectLanguageRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::ListModelsRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::GetModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::CreateGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::GetGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::ListGlossariesRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::ReplaceGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::DeleteGlossaryRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::LoadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::UnloadModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::PinModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::UnpinModelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::SetLogLevelRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
-template absl::StatusOr<v1::DrainRequest> ReadMessage(const grpc::ByteBuffer&, size_t);
 
 grpc::ByteBuffer Serialized(std::string message) {
   auto* const owned = new std::string(std::move(message));
@@ -80,8 +59,16 @@ grpc::ByteBuffer Serialized(std::string message) {
   return grpc::ByteBuffer(&slice, 1);
 }
 
+grpc::ByteBuffer Serialized(const Message& message) {
+  grpc::ByteBuffer bytes;
+  bool own_buffer;
+  // Fails only if memory does.
+  grpc::SerializationTraits<Message>::Serialize(message, &bytes, &own_buffer);
+  return bytes;
+}
+
 // Looks at every string and message that is set, in the order of their numbers.
-std::string FindInvalidUtf8(const google::protobuf::Message& message) {
+std::string FindInvalidUtf8(const Message& message) {
   using Field = google::protobuf::FieldDescriptor;
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   std::vector<const Field*> fields;

@@ -6,6 +6,7 @@
 #include "server/grpc/stream_calls.h"
 
 #include <grpcpp/alarm.h>
+#include <grpcpp/impl/codegen/server_callback_handlers.h>
 
 #include <chrono>
 #include <memory>
@@ -15,7 +16,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "dragoman/v1/translation.grpc.pb.h"
 #include "server/api/bulk_exchange.h"
 #include "server/api/document_exchange.h"
 #include "server/api/stream_exchange.h"
@@ -28,6 +28,11 @@ namespace {
 using WriteReactor = grpc::ServerWriteReactor<grpc::ByteBuffer>;
 using BidiReactor = grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>;
 
+template <typename Message>
+absl::StatusOr<Message> Read(const grpc::ByteBuffer& bytes, size_t max_bytes) {
+  return Parsed<Message>([&](auto* message) { return ReadMessage(bytes, max_bytes, message); });
+}
+
 // Passes a message that was read to its exchange.
 void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, BulkExchange* exchange) {
   absl::StatusOr<BulkExchange::Item> item = ReadBulkRequest(bytes, max_bytes);
@@ -35,7 +40,7 @@ void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, BulkExchange* exchang
   exchange->Add(*std::move(item));
 }
 void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, DocumentExchange* exchange) {
-  exchange->Add(ReadMessage<v1::TranslateDocumentRequest>(bytes, max_bytes));
+  exchange->Add(Read<v1::TranslateDocumentRequest>(bytes, max_bytes));
 }
 
 // A call that sends any number of messages and, if its exchange has HasRoom, reads any number.  It
@@ -189,26 +194,29 @@ class ReadingCall : public StreamedCall<BidiReactor, Exchange> {
   void OnReadDone(bool ok) override { this->OnMessage(ok); }
 };
 
+template <typename Exchange>
+StreamHandler ReadingHandler(const ServerParts* parts) {
+  return {grpc::internal::RpcMethod::BIDI_STREAMING,
+          new grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
+              [parts](grpc::CallbackServerContext* context) {
+                return std::make_shared<ReadingCall<Exchange>>(parts, context)->Start(0);
+              })};
+}
+
 }  // namespace
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* parts,
-                                                          grpc::CallbackServerContext* context,
-                                                          const grpc::ByteBuffer& request) {
-  const auto call =
-      std::make_shared<StreamedCall<WriteReactor, TranslateStreamExchange>>(parts, context);
-  return call->Start(request.Length(), [&] {
-    return ReadMessage<v1::TranslateRequest>(request, parts->max_message_bytes);
-  });
-}
-
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewBulkCall(
-    const ServerParts* parts, grpc::CallbackServerContext* context) {
-  return std::make_shared<ReadingCall<BulkExchange>>(parts, context)->Start(0);
-}
-
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewDocumentCall(
-    const ServerParts* parts, grpc::CallbackServerContext* context) {
-  return std::make_shared<ReadingCall<DocumentExchange>>(parts, context)->Start(0);
+StreamHandler NewStreamHandler(const ServerParts* parts, std::string_view method) {
+  if (method == "TranslateBulk") return ReadingHandler<BulkExchange>(parts);
+  if (method == "TranslateDocument") return ReadingHandler<DocumentExchange>(parts);
+  DRAGOMAN_CHECK(method == "TranslateStream");
+  return {grpc::internal::RpcMethod::SERVER_STREAMING,
+          new grpc::internal::CallbackServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
+              [parts](grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
+                using Stream = StreamedCall<WriteReactor, TranslateStreamExchange>;
+                return std::make_shared<Stream>(parts, context)->Start(request->Length(), [&] {
+                  return Read<v1::TranslateRequest>(*request, parts->max_message_bytes);
+                });
+              })};
 }
 
 }  // namespace dragoman

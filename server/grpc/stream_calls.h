@@ -6,18 +6,21 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <string_view>
+
 #include "server/api/call.h"
 
 namespace dragoman {
 
-// A call that has begun, and that deletes itself in gRPC's OnDone. `parts` must outlive it.
-grpc::ServerWriteReactor<grpc::ByteBuffer>* NewStreamCall(const ServerParts* parts,
-                                                          grpc::CallbackServerContext* context,
-                                                          const grpc::ByteBuffer& request);
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewBulkCall(
-    const ServerParts* parts, grpc::CallbackServerContext* context);
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* NewDocumentCall(
-    const ServerParts* parts, grpc::CallbackServerContext* context);
+// What gRPC calls for a method that streams.
+struct StreamHandler {
+  grpc::internal::RpcMethod::RpcType type;
+  grpc::internal::MethodHandler* handler;  // new
+};
+
+// Its calls begin at once, and delete themselves in gRPC's OnDone.  `parts` must outlive them.
+// REQUIRES: the method streams.
+StreamHandler NewStreamHandler(const ServerParts* parts, std::string_view method);
 
 }  // namespace dragoman
 

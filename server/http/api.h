@@ -1,11 +1,5 @@
-// The gRPC API (proto/dragoman/v1/translation.proto) as JSON over HTTP:
-//
-//   POST /v1/translate      Translate
-//   POST /v1/score          Score
-//   POST /v1/tokenize       Tokenize
-//   GET  /v1/models         ListModels
-//   GET  /v1/models/NAME    GetModel
-//   POST /v1/glossaries     CreateGlossary, and so on
+// The gRPC API (proto/dragoman/v1/translation.proto) as JSON over HTTP.  The table of methods
+// (server/api/methods.h) says where each is served.
 //
 // Bodies are the messages of these calls in protobuf's JSON mapping (json.h); an error is a
 // google.rpc.Status.
@@ -13,11 +7,16 @@
 #ifndef DRAGOMAN_SERVER_HTTP_API_H_
 #define DRAGOMAN_SERVER_HTTP_API_H_
 
+#include "server/api/methods.h"
 #include "server/http/api_context.h"
 #include "server/http/router.h"
 
 namespace dragoman {
 
+// The route of a method, without its handler.
+HttpRoute RouteOf(const Method& method);
+
+// Those of one message for one.
 void AddApi(const ApiContext& context, HttpRouter* router);
 
 }  // namespace dragoman

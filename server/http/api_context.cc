@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "server/api/translate_exchange.h"
+#include "engine/base/status.h"
 #include "server/base/errors.h"
 #include "server/http/http_call.h"
 #include "server/http/json.h"
@@ -16,6 +16,14 @@
 
 namespace dragoman {
 namespace {
+
+// A call of one message for one.
+struct UnaryHttpCall {
+  const std::shared_ptr<HttpAnswer> answer;
+  const RenderEnd render;
+  std::unique_ptr<UnaryExchange> exchange = nullptr;
+  std::shared_ptr<UnaryHttpCall> self = nullptr;
+};
 
 constexpr char kTimeoutHeader[] = "x-request-timeout";
 constexpr char kGrpcTimeoutHeader[] = "grpc-timeout";
@@ -116,10 +124,38 @@ HttpResponse ToHttpError(const CallEnd& end) {
           .headers = HeadersOf(end)};
 }
 
+void AnswerOverHttp(const ApiContext& context, const Method& method, Caller caller,
+                    std::shared_ptr<HttpAnswer> answer, UnaryExchange::Parse read,
+                    RenderEnd render) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
+    return answer->Send(render({.status = loaded}, nullptr));
+  }
+  const auto call =
+      std::make_shared<UnaryHttpCall>(UnaryHttpCall{std::move(answer), std::move(render)});
+  call->exchange =
+      method.exchange(context.parts, method.name, std::move(caller),
+                      [&call = *call](const CallEnd& end, UnaryExchange::Message* response) {
+                        call.answer->Send(call.render(end, response));
+                        call.self = nullptr;
+                      });
+  StartCall(call, read);
+}
+
 void TranslateOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
-                       std::shared_ptr<HttpAnswer> answer, TranslateExchange::Parse read,
+                       std::shared_ptr<HttpAnswer> answer,
+                       absl::FunctionRef<absl::StatusOr<v1::TranslateRequest>()> read,
                        HttpRender render) {
-  AnswerOverHttp<TranslateExchange>(context, api, http, std::move(answer), read, std::move(render));
+  static const Method& method = MethodOf("Translate");
+  const auto fill = [&](UnaryExchange::Message* request) -> absl::Status {
+    ASSIGN_OR_RETURN(static_cast<v1::TranslateRequest&>(*request), read());
+    return absl::OkStatus();
+  };
+  AnswerOverHttp(
+      context, method, CallerOf(http, api), std::move(answer), fill,
+      [render = std::move(render)](const CallEnd& end, UnaryExchange::Message* response) {
+        if (response == nullptr) return render(end, {});
+        return render(end, std::move(static_cast<v1::TranslateResponse&>(*response)));
+      });
 }
 
 }  // namespace dragoman

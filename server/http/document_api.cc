@@ -264,15 +264,14 @@ void TranslateFileOverHttp(const ApiContext& context, HttpRequest http,
 }
 
 void AddDocumentApi(const ApiContext& context, HttpRouter* router) {
-  HttpRoute route = {.method = "POST",
-                     .path = "/v1/translate_file",
-                     .handler = [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                       TranslateFileOverHttp(context, std::move(http), std::move(answer),
-                                             {.api = kHttpApi,
-                                              .events = true,
-                                              .read = FileOfForm("file", ReadFields),
-                                              .error = ToHttpError});
-                     }};
+  HttpRoute route = RouteOf(MethodOf("TranslateDocument"));
+  route.handler = [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    TranslateFileOverHttp(context, std::move(http), std::move(answer),
+                          {.api = kHttpApi,
+                           .events = true,
+                           .read = FileOfForm("file", ReadFields),
+                           .error = ToHttpError});
+  };
   ReceiveFiles(context, {}, &route);
   router->Add(std::move(route));
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "server/api/methods.h"
 #include "server/http/api_context.h"
 #include "server/http/json.h"
 
@@ -27,45 +28,19 @@ absl::StatusOr<Message> ReadJson(const HttpRequest& http) {
 template <typename HttpCall, typename Parse>
 void StartCall(const std::shared_ptr<HttpCall>& call, Parse parse) {
   call->self = call;
-  call->exchange.Start(parse);
+  call->exchange->Start(parse);
   call->answer->OnGone([weak = std::weak_ptr(call)] {
-    if (const auto gone = weak.lock()) gone->exchange.Cancel();
+    if (const auto gone = weak.lock()) gone->exchange->Cancel();
   });
 }
 
-// A call of one message for one.
-template <typename Exchange>
-struct UnaryHttpCall {
-  using Render = std::function<HttpResponse(const CallEnd& end, typename Exchange::Response)>;
+// Writes the end of a call of one message for one in the format of an API.
+using RenderEnd = std::function<HttpResponse(const CallEnd& end, UnaryExchange::Message* response)>;
 
-  UnaryHttpCall(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> its_answer,
-                Render its_render)
-      : answer(std::move(its_answer)),
-        render(std::move(its_render)),
-        exchange(parts, std::move(caller),
-                 [this](const CallEnd& end, typename Exchange::Response response) {
-                   answer->Send(render(end, std::move(response)));
-                   self = nullptr;
-                 }) {}
-
-  const std::shared_ptr<HttpAnswer> answer;
-  const Render render;
-  Exchange exchange;
-  std::shared_ptr<UnaryHttpCall> self;
-};
-
-// As TranslateOverHttp, for the method of any exchange of one message for one.
-template <typename Exchange>
-void AnswerOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
-                    std::shared_ptr<HttpAnswer> answer, typename Exchange::Parse read,
-                    typename UnaryHttpCall<Exchange>::Render render) {
-  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
-    return answer->Send(render({.status = loaded}, {}));
-  }
-  StartCall(std::make_shared<UnaryHttpCall<Exchange>>(context.parts, CallerOf(http, api),
-                                                      std::move(answer), std::move(render)),
-            read);
-}
+// As TranslateOverHttp, for any method of one message for one.
+void AnswerOverHttp(const ApiContext& context, const Method& method, Caller caller,
+                    std::shared_ptr<HttpAnswer> answer, UnaryExchange::Parse read,
+                    RenderEnd render);
 
 }  // namespace dragoman
 

@@ -13,8 +13,11 @@
 #include "absl/strings/str_replace.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
+#include "server/api/methods.h"
+#include "server/base/methods.h"
 #include "server/http/api_descriptors.h"
 #include "server/http/json.h"
+#include "server/http/stream_api.h"
 
 namespace dragoman {
 namespace {
@@ -22,39 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
-
-// Where a method of the API is served.
-struct Operation {
-  const char* http_method;
-  const char* path;
-  const char* rpc;  // of package dragoman.v1
-  const char* content_type;
-  const char* body = nullptr;  // the field of the request that is the body; null: all of it
-};
-
-constexpr Operation kOperations[] = {
-    {"post", "/v1/translate", "TranslationService.Translate", "application/json"},
-    {"post", "/v1/translate:stream", "TranslationService.TranslateStream", "text/event-stream"},
-    {"post", "/v1/score", "TranslationService.Score", "application/json"},
-    {"post", "/v1/tokenize", "TranslationService.Tokenize", "application/json"},
-    {"post", "/v1/detect", "TranslationService.DetectLanguage", "application/json"},
-    {"get", "/v1/models", "ModelService.ListModels", "application/json"},
-    {"get", "/v1/models/{name}", "ModelService.GetModel", "application/json"},
-    {"post", "/v1/glossaries", "GlossaryService.CreateGlossary", "application/json", "glossary"},
-    {"get", "/v1/glossaries", "GlossaryService.ListGlossaries", "application/json"},
-    {"get", "/v1/glossaries/{id}", "GlossaryService.GetGlossary", "application/json"},
-    {"put", "/v1/glossaries/{id}", "GlossaryService.ReplaceGlossary", "application/json",
-     "glossary"},
-    {"delete", "/v1/glossaries/{id}", "GlossaryService.DeleteGlossary", "application/json"},
-    {"get", "/v1/glossaries/{id}/entries", "GlossaryService.GetGlossaryEntries",
-     "application/json"},
-    {"post", "/v1/memories", "MemoryService.CreateMemory", "application/json"},
-    {"get", "/v1/memories", "MemoryService.ListMemories", "application/json"},
-    {"get", "/v1/memories/{id}", "MemoryService.GetMemory", "application/json"},
-    {"delete", "/v1/memories/{id}", "MemoryService.DeleteMemory", "application/json"},
-    {"get", "/v1/memories/{id}/segments", "MemoryService.GetMemorySegments", "application/json"},
-    {"post", "/v1/memories/{id}/segments", "MemoryService.LearnSegments", "application/json"},
-};
 
 // The comment above or after a declaration, as one paragraph.
 template <typename Declaration>
@@ -169,34 +139,37 @@ Json HeaderParameter(const char* name, const char* description) {
           {"schema", {{"type", "string"}}}};
 }
 
-Json Describe(const Operation& operation, const google::protobuf::DescriptorPool& pool,
+// "/v1/models/{name}": OpenAPI does not say which parameters may contain slashes.
+std::string PathOf(const Method& method) { return absl::StrReplaceAll(method.path, {{"=**", ""}}); }
+
+Json Describe(const Method& method, const google::protobuf::DescriptorPool& pool,
               Schemas* schemas) {
-  const auto* const rpc = pool.FindMethodByName(std::string("dragoman.v1.") + operation.rpc);
+  const std::string service = ServiceOf(method.name);
+  const auto* const rpc = pool.FindMethodByName(absl::StrCat(service, ".", method.name));
   DRAGOMAN_CHECK(rpc != nullptr);
   Json parameters = Json::array(
       {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m."),
        HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
   for (const char* const name : {"name", "id"}) {
-    if (!absl::StrContains(operation.path, absl::StrCat("{", name, "}"))) continue;
+    if (!absl::StrContains(PathOf(method), absl::StrCat("{", name, "}"))) continue;
     parameters.push_back(
         {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
   }
   Json described = {{"operationId", rpc->name()},
                     {"summary", CommentOf(rpc)},
                     {"parameters", std::move(parameters)}};
-  const std::string method = operation.http_method;
-  if (method == "post" || method == "put") {
+  if (method.has_body()) {
     const Descriptor* const body =
-        operation.body == nullptr
-            ? rpc->input_type()
-            : rpc->input_type()->FindFieldByName(operation.body)->message_type();
+        method.body == nullptr ? rpc->input_type()
+                               : rpc->input_type()->FindFieldByName(method.body)->message_type();
     described["requestBody"] = {{"required", true},
                                 {"content", {{kJson, {{"schema", schemas->Of(body)}}}}}};
   }
+  const char* const type = method.exchange == nullptr ? kEventStream : kJson;
   described["responses"] = {
       {"200",
        {{"description", "OK"},
-        {"content", {{operation.content_type, {{"schema", schemas->Of(rpc->output_type())}}}}}}},
+        {"content", {{type, {{"schema", schemas->Of(rpc->output_type())}}}}}}},
       {"default",
        {{"description", "An error; the code is the HTTP code of its gRPC code."},
         {"content", {{kJson, {{"schema", Reference("Status")}}}}}}}};
@@ -246,10 +219,12 @@ Json Make() {
   Schemas schemas;
   schemas.Of(pool.FindMessageTypeByName("google.rpc.Status"));
   Json paths = Json::object();
-  for (const Operation& operation : kOperations) {
-    paths[operation.path][operation.http_method] = Describe(operation, pool, &schemas);
+  const Method& of_files = MethodOf("TranslateDocument");
+  for (const Method& method : Methods()) {
+    if (method.path == nullptr || &method == &of_files) continue;
+    paths[PathOf(method)][absl::AsciiStrToLower(method.verb)] = Describe(method, pool, &schemas);
   }
-  paths["/v1/translate_file"]["post"] = DescribeFiles(pool, &schemas);
+  paths[of_files.path]["post"] = DescribeFiles(pool, &schemas);
   return {{"openapi", "3.0.3"},
           {"info",
            {{"title", "Dragoman"},

@@ -1,10 +1,12 @@
 #include "server/http/stream_api.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "server/api/stream_exchange.h"
 #include "server/base/errors.h"
+#include "server/http/api.h"
 #include "server/http/http_call.h"
 #include "server/http/json.h"
 #include "server/observe/trace.h"
@@ -21,12 +23,12 @@ struct StreamedHttpCall {
   StreamedHttpCall(const ServerParts* parts, Caller caller, std::shared_ptr<HttpAnswer> its_answer)
       : request_id(caller.request_id),
         answer(std::move(its_answer)),
-        exchange(parts, std::move(caller), [this] { Pull(); }) {}
+        exchange(std::in_place, parts, std::move(caller), [this] { Pull(); }) {}
 
   // Writes the next message, if there is one already.  Called by the exchange when there is one, or
   // by the connection when the one before it is sent: never by both.
   void Pull() {
-    StreamEvent event = exchange.Next();
+    StreamEvent event = exchange->Next();
     if (event.message.has_value()) {
       Write(*event.message);
     } else if (event.end.has_value()) {
@@ -56,7 +58,7 @@ struct StreamedHttpCall {
   const std::string request_id;
   const std::shared_ptr<HttpAnswer> answer;
   bool begun = false;
-  TranslateStreamExchange exchange;
+  std::optional<TranslateStreamExchange> exchange;
   std::shared_ptr<StreamedHttpCall> self;
 };
 
@@ -85,13 +87,11 @@ std::string ErrorEventOf(const CallEnd& end) {
 }
 
 void AddStreamApi(const ApiContext& context, HttpRouter* router) {
-  router->Add({.method = "POST",
-               .path = "/v1/translate:stream",
-               .handler =
-                   [context](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
-                     TranslateStream(context, http, std::move(answer));
-                   },
-               .body_types = {kJson}});
+  HttpRoute route = RouteOf(MethodOf("TranslateStream"));
+  route.handler = [context](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
+    TranslateStream(context, http, std::move(answer));
+  };
+  router->Add(std::move(route));
 }
 
 }  // namespace dragoman

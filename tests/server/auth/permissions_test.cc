@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
+#include <grpcpp/impl/client_unary_call.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +17,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "nlohmann/json.hpp"
+#include "engine/base/json.h"
+#include "server/api/methods.h"
+#include "server/base/methods.h"
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
@@ -27,12 +30,8 @@ using absl::StatusCode;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr const char* kMethods[] = {
-    "Translate",    "TranslateStream", "TranslateBulk",      "TranslateDocument", "Score",
-    "Tokenize",     "DetectLanguage",  "ListModels",         "GetModel",          "CreateGlossary",
-    "GetGlossary",  "ListGlossaries",  "GetGlossaryEntries", "ReplaceGlossary",   "DeleteGlossary",
-    "CreateMemory", "GetMemory",       "ListMemories",       "GetMemorySegments", "LearnSegments",
-    "DeleteMemory"};
+using google::protobuf::Message;
+using google::protobuf::MessageLite;
 
 bool IsOfGlossaries(const std::string& method) { return absl::StrContains(method, "Gloss"); }
 bool IsOfMemories(const std::string& method) {
@@ -55,7 +54,7 @@ std::string Tokens() {
   add("spent", "texts=1");
   add("careful", "texts=1");
   add("greedy", "beam=1");
-  for (const std::string method : kMethods) add(method, "methods=" + method);
+  for (const std::string& method : ApiMethods()) add(method, "methods=" + method);
   return file;
 }
 
@@ -85,28 +84,46 @@ v1::TranslateRequest ToTranslate() {
   return request;
 }
 
-v1::ScoreRequest ToScore() {
-  v1::ScoreRequest request;
-  request.set_model(asked_model);
-  request.set_source_language(asked_source);
-  request.set_priority(v1::PRIORITY_INTERACTIVE);
-  request.add_pairs()->set_source(kText);
-  request.mutable_pairs(0)->set_target("Die Katze ist alt.");
+// The descriptor of a method.
+const google::protobuf::MethodDescriptor& RpcOf(const std::string& method) {
+  const auto& pool = *google::protobuf::DescriptorPool::generated_pool();
+  return *pool.FindMethodByName(ServiceOf(method) + "." + method);
+}
+
+std::unique_ptr<Message> New(const google::protobuf::Descriptor* type) {
+  auto* const factory = google::protobuf::MessageFactory::generated_factory();
+  return std::unique_ptr<Message>(factory->GetPrototype(type)->New());
+}
+
+nlohmann::json PairOf(const char* source, const char* target) {
+  return {{"source", source}, {"target", target}};
+}
+
+// A request of any method, as far as its fields have the usual names.  What it names is
+// everybody's, so that who may call a method that changes it learns that.
+std::unique_ptr<Message> RequestOf(const std::string& method) {
+  nlohmann::json all = {{"model", asked_model},
+                        {"name", asked_model},
+                        {"sourceLanguage", asked_source},
+                        {"priority", "PRIORITY_INTERACTIVE"},
+                        {"options", {{"beamSize", 4}}},
+                        {"contents", nlohmann::json::array({kText})},
+                        {"pairs", nlohmann::json::array({PairOf(kText, "Die Katze ist alt.")})},
+                        {"id", "everybodys"}};
+  if (method == "LearnSegments") {
+    all["segments"] = nlohmann::json::array({PairOf("A dog.", "Ein Hund.")});
+  }
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  std::unique_ptr<Message> request = New(RpcOf(method).input_type());
+  EXPECT_TRUE(
+      google::protobuf::util::JsonStringToMessage(WriteJson(all), request.get(), options).ok());
   return request;
 }
 
-v1::TokenizeRequest ToTokenize() {
-  v1::TokenizeRequest request;
-  request.set_model(asked_model);
-  request.set_source_language(asked_source);
-  request.add_contents(kText);
-  return request;
-}
-
-v1::DetectLanguageRequest ToDetect() {
-  v1::DetectLanguageRequest request;
-  request.add_contents(kText);
-  return request;
+template <typename Request>
+Request As(const std::string& method) {
+  return static_cast<const Request&>(*RequestOf(method));
 }
 
 // A file waits for the texts that its principal may send, so its calls have a deadline.
@@ -227,62 +244,9 @@ Outcome Document(v1::TranslationService::Stub* stub, grpc::ClientContext* contex
   return {static_cast<StatusCode>(status.error_code()), status.error_message()};
 }
 
-// The glossary is everybody's, so that who may call a method that changes one learns that.
-Outcome OfGlossaries(v1::GlossaryService::Stub* stub, grpc::ClientContext* context,
-                     const std::string& method) {
-  v1::CreateGlossaryRequest made;
-  v1::GetGlossaryRequest named;
-  v1::ReplaceGlossaryRequest replaced;
-  v1::DeleteGlossaryRequest gone;
-  v1::Glossary glossary;
-  v1::ListGlossariesResponse all;
-  v1::DeleteGlossaryResponse deleted;
-  for (std::string* id : {named.mutable_id(), replaced.mutable_id(), gone.mutable_id()}) {
-    *id = "everybodys";
-  }
-  grpc::Status status;
-  if (method == "CreateGlossary") status = stub->CreateGlossary(context, made, &glossary);
-  if (method == "GetGlossary") status = stub->GetGlossary(context, named, &glossary);
-  if (method == "GetGlossaryEntries") status = stub->GetGlossaryEntries(context, named, &glossary);
-  if (method == "ListGlossaries") status = stub->ListGlossaries(context, {}, &all);
-  if (method == "ReplaceGlossary") status = stub->ReplaceGlossary(context, replaced, &glossary);
-  if (method == "DeleteGlossary") status = stub->DeleteGlossary(context, gone, &deleted);
-  return {static_cast<StatusCode>(status.error_code()), status.error_message()};
-}
-
-Outcome OfMemories(v1::MemoryService::Stub* stub, grpc::ClientContext* context,
-                   const std::string& method) {
-  v1::GetMemoryRequest named;
-  v1::GetMemorySegmentsRequest paged;
-  v1::LearnSegmentsRequest learned;
-  v1::DeleteMemoryRequest gone;
-  v1::TranslationMemory memory;
-  v1::GetMemorySegmentsResponse page;
-  v1::ListMemoriesResponse all;
-  v1::DeleteMemoryResponse deleted;
-  for (std::string* id :
-       {named.mutable_id(), paged.mutable_id(), learned.mutable_id(), gone.mutable_id()}) {
-    *id = "everybodys";
-  }
-  learned.add_segments()->set_source("A dog.");
-  learned.mutable_segments(0)->set_target("Ein Hund.");
-  grpc::Status status;
-  if (method == "CreateMemory") status = stub->CreateMemory(context, {}, &memory);
-  if (method == "GetMemory") status = stub->GetMemory(context, named, &memory);
-  if (method == "GetMemorySegments") status = stub->GetMemorySegments(context, paged, &page);
-  if (method == "ListMemories") status = stub->ListMemories(context, {}, &all);
-  if (method == "LearnSegments") status = stub->LearnSegments(context, learned, &memory);
-  if (method == "DeleteMemory") status = stub->DeleteMemory(context, gone, &deleted);
-  return {static_cast<StatusCode>(status.error_code()), status.error_message()};
-}
-
 Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& principal) {
   grpc::ClientContext context;
   Show(&context, principal);
-  if (IsOfGlossaries(method)) return OfGlossaries(&server_->glossaries(), &context, method);
-  if (IsOfMemories(method)) {
-    return OfMemories(v1::MemoryService::NewStub(server_->channel()).get(), &context, method);
-  }
   v1::TranslationService::Stub& stub = server_->translation();
   if (method == "TranslateBulk") return Bulk(&stub, &context);
   if (method == "TranslateDocument") return Document(&stub, &context);
@@ -293,28 +257,16 @@ Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& 
     }
     return ToOutcome(call->Finish());
   }
-  v1::TranslateResponse translated;
-  v1::ScoreResponse scored;
-  v1::TokenizeResponse tokens;
-  v1::DetectLanguageResponse languages;
-  v1::ListModelsResponse models;
-  v1::GetModelRequest named;
-  v1::Model model;
-  if (method == "Translate") return ToOutcome(stub.Translate(&context, ToTranslate(), &translated));
-  if (method == "Score") return ToOutcome(stub.Score(&context, ToScore(), &scored));
-  if (method == "Tokenize") return ToOutcome(stub.Tokenize(&context, ToTokenize(), &tokens));
-  if (method == "DetectLanguage") {
-    return ToOutcome(stub.DetectLanguage(&context, ToDetect(), &languages));
-  }
-  if (method == "ListModels") {
-    const grpc::Status status = server_->models().ListModels(&context, {}, &models);
-    return ToOutcome(status, models.ShortDebugString());
-  }
-  named.set_name(asked_model);
-  return ToOutcome(server_->models().GetModel(&context, named, &model));
+  const std::unique_ptr<Message> request = RequestOf(method);
+  const std::unique_ptr<Message> answer = New(RpcOf(method).output_type());
+  const std::string path = "/" + FullNameOf(method);
+  const grpc::internal::RpcMethod rpc(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
+  const grpc::Status status =
+      grpc::internal::BlockingUnaryCall<MessageLite, MessageLite, MessageLite, MessageLite>(
+          server_->channel().get(), rpc, &context, *request, answer.get());
+  return ToOutcome(status, answer->ShortDebugString());
 }
 
-template <typename Message>
 std::string JsonOf(const Message& message) {
   std::string json;
   EXPECT_TRUE(google::protobuf::util::MessageToJsonString(message, &json).ok());
@@ -334,34 +286,15 @@ Outcome OutcomeOf(const HttpReply& reply) {
 
 std::optional<Outcome> PermissionsTest::OverHttp(const std::string& method,
                                                  const std::string& principal) {
-  const auto post = [&](const char* path, const auto& message) {
-    return OutcomeOf(Post(path, JsonOf(message), principal));
-  };
-  if (method == "TranslateBulk") return std::nullopt;
-  if (method == "Translate") return post("/v1/translate", ToTranslate());
-  if (method == "TranslateStream") return post("/v1/translate:stream", ToTranslate());
-  if (method == "Score") return post("/v1/score", ToScore());
-  if (method == "Tokenize") return post("/v1/tokenize", ToTokenize());
-  if (method == "DetectLanguage") return post("/v1/detect", ToDetect());
-  if (method == "ListModels") return OutcomeOf(Get("/v1/models", principal));
-  if (method == "GetModel") return OutcomeOf(Get("/v1/models/" + asked_model, principal));
-  const std::string all = "/v1/glossaries", one = all + "/everybodys";
-  if (method == "CreateGlossary") return OutcomeOf(Send("POST", all, principal, "{}"));
-  if (method == "ListGlossaries") return OutcomeOf(Get(all, principal));
-  if (method == "GetGlossary") return OutcomeOf(Get(one, principal));
-  if (method == "GetGlossaryEntries") return OutcomeOf(Get(one + "/entries", principal));
-  if (method == "ReplaceGlossary") return OutcomeOf(Send("PUT", one, principal, "{}"));
-  if (method == "DeleteGlossary") return OutcomeOf(Send("DELETE", one, principal));
-  const std::string memories = "/v1/memories", memory = memories + "/everybodys";
-  if (method == "CreateMemory") return OutcomeOf(Send("POST", memories, principal, "{}"));
-  if (method == "ListMemories") return OutcomeOf(Get(memories, principal));
-  if (method == "GetMemory") return OutcomeOf(Get(memory, principal));
-  if (method == "GetMemorySegments") return OutcomeOf(Get(memory + "/segments", principal));
-  if (method == "LearnSegments") {
-    return OutcomeOf(Send("POST", memory + "/segments", principal,
-                          R"({"segments": [{"source": "A dog.", "target": "Ein Hund."}]})"));
+  const Method& row = MethodOf(method);
+  if (row.path == nullptr) return std::nullopt;
+  if (method != "TranslateDocument") {
+    const std::unique_ptr<Message> request = RequestOf(method);
+    const std::string path =
+        absl::StrReplaceAll(row.path, {{"{id}", "everybodys"}, {"{name=**}", asked_model}});
+    const std::string body = row.body == nullptr ? JsonOf(*request) : "{}";
+    return OutcomeOf(Send(row.verb, path, principal, row.has_body() ? body : ""));
   }
-  if (method == "DeleteMemory") return OutcomeOf(Send("DELETE", memory, principal));
   const std::string form =
       "--XY\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n" + JsonOf(Asked()) +
       "\r\n--XY\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
@@ -399,7 +332,7 @@ Outcome Wanted(const std::string& principal, const std::string& method) {
     return {StatusCode::kResourceExhausted, "\"spent\" has used up its right texts=1 a minute"};
   }
   if (principal == "free" || principal == method ||
-      !std::count(std::begin(kMethods), std::end(kMethods), principal)) {
+      !std::count(ApiMethods().begin(), ApiMethods().end(), principal)) {
     if (is_one_of({"LearnSegments", "DeleteMemory"})) {
       return {StatusCode::kFailedPrecondition, "the translation memory is not yours"};
     }
@@ -413,10 +346,10 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
   v1::TranslateRequest many = RequestFor(std::vector<std::string>(10, kText));
   Translate(many, "spent");  // it owes the texts of nine minutes
   std::vector<std::string> principals = {"free", "none", "elsewhere", "narrow", "patient", "spent"};
-  principals.insert(principals.end(), std::begin(kMethods), std::end(kMethods));
-  int cells = 0;
+  principals.insert(principals.end(), ApiMethods().begin(), ApiMethods().end());
+  size_t cells = 0;
   for (const std::string& principal : principals) {
-    for (const std::string method : kMethods) {
+    for (const std::string& method : ApiMethods()) {
       const Outcome wanted = Wanted(principal, method);
       const std::string cell = principal + " calls " + method;
       const Outcome grpc = OverGrpc(method, principal);
@@ -431,12 +364,13 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
       ++cells;
     }
   }
-  EXPECT_EQ(cells, 27 * (21 + 20));
+  const size_t methods = ApiMethods().size();  // of which HTTP lacks one
+  EXPECT_EQ(cells, (6 + methods) * (2 * methods - 1));
 }
 
 TEST_F(PermissionsTest, AHiddenModelIsAsOneThatDoesNotExist) {
   int pairs = 0;
-  for (const std::string method : kMethods) {
+  for (const std::string& method : ApiMethods()) {
     if (!IsOfModels(method)) continue;
     for (const char* source : {"", "en", "tlh", "auto"}) {
       asked_source = source;
@@ -495,9 +429,9 @@ TEST_F(PermissionsTest, ErrorsListOnlyModelsThatTheCallerMayUse) {
   pair.clear_model();
   pair.set_source_language("en");
   pair.set_target_language("tlh");
-  v1::ScoreRequest score = ToScore();
+  v1::ScoreRequest score = As<v1::ScoreRequest>("Score");
   score.set_model("gone");
-  v1::TokenizeRequest tokenize = ToTokenize();
+  v1::TokenizeRequest tokenize = As<v1::TokenizeRequest>("Tokenize");
   tokenize.set_model("gone");
   const auto over_grpc = [&](const std::string& principal, const auto& call) {
     grpc::ClientContext context;

@@ -110,6 +110,15 @@ ESTIMATES = re.compile(r"engine/decode/work_(text|times)\.")
 THROWING_JSON = re.compile(r"(\.|->)dump\(|<<\s*(\w+::)*[Jj]son\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 
+# Headers that take long to compile, and how many .cc files may read each, directly or through headers of ours.  A new
+# file that does not need one had better not get one from a header; a file that does raises the number here.
+COSTLY = {
+    r"grpc(pp)?/|dragoman/v1/\w+\.grpc\.pb\.h|\w+/.*\.grpc\.pb\.h": 18,
+    r"google/protobuf/|.*\.pb\.h": 111,
+    r"boost/": 5,
+    r"CLI/": 20,
+}
+
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 OURS = re.compile(rf"({'|'.join(BOXES)}|tests)/|{PROTO}")
 
@@ -172,6 +181,20 @@ def sources():
                     full = os.path.join(directory, name)
                     with open(full, encoding="utf-8") as file:
                         yield os.path.relpath(full, ROOT), file.read()
+
+
+def readers(header, found):
+    """The .cc files among these includes that read a header that matches, directly or through headers of ours."""
+    including, queue, read = {}, set(), set()
+    for path, _, _, name in found:
+        including.setdefault(name, set()).add(path)
+        if re.match(header, name):
+            queue.add(path)
+    while queue:
+        path = queue.pop()
+        read.add(path)
+        queue |= including.get(path, set()) - read
+    return {path for path in read if path.endswith(".cc")}
 
 
 def strangers(files):
@@ -237,6 +260,15 @@ class LayeringTest(unittest.TestCase):
         found = list(includes())
         self.assertGreater(len(found), 100)
         self.assertEqual(list(breaches(found)), [])
+
+    def test_costly_headers_are_read_by_few_files(self):
+        found = list(includes())
+        for header, most in COSTLY.items():
+            read = readers(header, found)
+            self.assertLessEqual(len(read), most, f"{header} is read by {sorted(read)}")
+            self.assertGreater(len(read), most * 3 // 4, f"only {len(read)} files read {header}: lower the number")
+        self.assertEqual(readers("CLI/", [("a.h", 1, "<", "CLI/CLI.hpp"), ("b.h", 1, '"', "a.h"),
+                                          ("b.cc", 1, '"', "b.h"), ("c.cc", 1, '"', "c.h")]), {"b.cc"})
 
     def test_link_lines_say_what_the_rules_say(self):
         linked = {}

@@ -59,7 +59,7 @@ TEST(SearchRequest, TheModelBansWhatNoRequestCanAllow) {
   GenerationConfig generation;
   generation.bad_words_ids = {{7}, {1, 2}};
   const std::shared_ptr<const SearchRules> rules = MakeRules(generation, kModel);
-  EXPECT_EQ(rules->bad_words_ids, generation.bad_words_ids);
+  EXPECT_THAT(rules->bad_words_ids, ::testing::UnorderedElementsAreArray(generation.bad_words_ids));
   EXPECT_EQ(rules->eos_id, 3);
   EXPECT_EQ(rules->decoder_start_id, 9);
 }

@@ -15,7 +15,7 @@ import grpc
 import together
 from certificates import BMP, DIRECTORY, DNS, IP, T61, UNIVERSAL, URI, UTF8, Authority, read, replace
 from harness import await_true
-from security_test import BLOG, OPTIONS, SHOP, SecurityTest, code_of, failures, read_at, translate
+from security_test import BLOG, OPTIONS, SHOP, SecurityTest, code_of, failures, translate
 
 load_tests = together.load_tests
 

@@ -85,7 +85,7 @@ complete() {
   inside bash -c "source /usr/share/bash-completion/completions/dragoman
     COMP_WORDS=($1) COMP_CWORD=\$((\${#COMP_WORDS[@]} - 1)); _dragoman \"\${COMP_WORDS[0]}\" 2>/dev/null; echo \"\${COMPREPLY[*]}\""
 }
-[[ $(complete "dragoman tr") == translate ]] || fail "dragoman tr is completed to $(complete "dragoman tr")"
+[[ $(complete "dragoman tr") == "translate translate-file" ]] || fail "dragoman tr is completed to $(complete "dragoman tr")"
 [[ $(complete "dragoman translate --num-h") == --num-hypotheses ]] || fail "--num-h is not completed"
 [[ $(complete "dragoman-server --kv-cache-b") == --kv-cache-bytes ]] || fail "--kv-cache-b is not completed"
 cmp "$tree/usr/share/bash-completion/completions/dragoman" <(inside dragoman completion bash) ||
@@ -111,9 +111,9 @@ until [[ $(<"$work/log") =~ listening\ grpc=([^ ]+)\ http=([^ $'\n']+) ]]; do
 done
 grpc=${BASH_REMATCH[1]} http=${BASH_REMATCH[2]}
 answer=$(translation "$grpc")
-[[ $answer == "Guten Morgen!" ]] || fail "it answers: $answer"
+[[ $answer == "Guten Morgen." ]] || fail "it answers: $answer"
 answer=$(curl --silent --noproxy '*' "http://$http/translate" -d q='Good morning.' -d source=en -d target=de)
-[[ $answer == *'"Guten Morgen!"'* ]] || fail "over HTTP it answers: $answer"
+[[ $answer == *'"Guten Morgen."'* ]] || fail "over HTTP it answers: $answer"
 [[ $(curl --silent --noproxy '*' "http://$http/") == *'<html'* ]] || fail "there is no page"
 kill -TERM "$server"
 wait "$server" || fail "the server does not end well"
@@ -149,7 +149,7 @@ if command -v systemd-nspawn >/dev/null; then
   if [[ -z $answer ]] && ! kill -0 "$machine" 2>/dev/null; then
     echo "not booted: $(tail -n 1 "$work/boot")"
   else
-    [[ $answer == "Guten Morgen!" ]] || {
+    [[ $answer == "Guten Morgen." ]] || {
       nsenter --target "$init" --all systemctl --no-pager --full status dragoman.service >"$work/log" 2>&1
       fail "the unit's server answers: $answer"
     }
@@ -167,7 +167,7 @@ if command -v systemd-nspawn >/dev/null; then
       systemctl start dragoman-grpc.socket dragoman-http.socket
       systemctl is-active dragoman.service
       dragoman translate --deadline 60 "Good morning."' 2>"$work/log") || fail "the sockets do not start the server"
-    [[ $answer == "inactive"$'\n'"Guten Morgen!" ]] || fail "the server that a connection starts answers: $answer"
+    [[ $answer == "inactive"$'\n'"Guten Morgen." ]] || fail "the server that a connection starts answers: $answer"
     kill -RTMIN+4 "$init" # power off
   fi
   wait "$machine" || true

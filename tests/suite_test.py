@@ -1,0 +1,53 @@
+"""suite.py: nothing is skipped in silence."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MARK = "    @optional\n"
+MODULE = "import unittest\n\nfrom suite import optional\n\n\nclass ATest(unittest.TestCase):\n\n"
+
+
+class SuiteTest(unittest.TestCase):
+
+    def setUp(self):
+        self.directory = self.enterContext(tempfile.TemporaryDirectory())
+
+    def write(self, name, text):
+        path = os.path.join(self.directory, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def run_script(self, name, *arguments):
+        ended = subprocess.run([sys.executable, os.path.join(HERE, name), *arguments], cwd=self.directory,
+                               capture_output=True, text=True, timeout=60, check=False)
+        return ended.returncode, ended.stdout + ended.stderr
+
+    def test_the_exit_code_tells_whether_all_ran(self):
+        for body, want, said in (("pass", 0, "OK"), ("self.skipTest('no tool')", 77, "skipped 'no tool'"),
+                                 ("open('/nowhere/tool')", 1, "/nowhere/tool"), ("self.fail()", 1, "FAILED")):
+            self.write("a_test.py", f"{MODULE}    def test_a(self):\n        {body}\n")
+            code, output = self.run_script("suite.py", "a_test")
+            self.assertEqual(code, want, output)
+            self.assertIn(said, output)
+
+    def test_optional_tests_run_apart(self):
+        self.write("a_test.py", f"{MODULE}    def test_a(self):\n        pass\n\n{MARK}    def test_b(self):\n        pass\n")
+        for arguments, runs, not_run in ((("a_test",), "test_a", "test_b"), (("--all", "a_test"), "test_b", "test_a")):
+            code, output = self.run_script("suite.py", *arguments)
+            self.assertEqual(code, 0, output)
+            self.assertIn(runs, output)
+            self.assertNotIn(not_run, output)
+
+    def test_a_module_without_tests_fails(self):
+        self.write("a_test.py", MODULE + "    pass\n")
+        self.assertEqual(self.run_script("suite.py", "a_test")[0], 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,4 +1,4 @@
-"""suite.py: nothing is skipped in silence."""
+"""suite.py and not_run.py: nothing is skipped in silence."""
 
 import os
 import subprocess
@@ -9,6 +9,16 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARK = "    @optional\n"
 MODULE = "import unittest\n\nfrom suite import optional\n\n\nclass ATest(unittest.TestCase):\n\n"
+RESULTS = """<testsuite>
+<testcase name="whole" status="run"><system-out>fine</system-out></testcase>
+<testcase name="program" status="run"><system-out>a_test.cc:12: Skipped
+no IPv6
+
+[  SKIPPED ] A.B (0 ms)</system-out></testcase>
+{}</testsuite>
+"""
+SKIPPED = """<testcase name="{}" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/><system-out>{}</system-out></testcase>
+"""
 
 
 class SuiteTest(unittest.TestCase):
@@ -47,6 +57,20 @@ class SuiteTest(unittest.TestCase):
     def test_a_module_without_tests_fails(self):
         self.write("a_test.py", MODULE + "    pass\n")
         self.assertEqual(self.run_script("suite.py", "a_test")[0], 1)
+
+    def not_run(self, *tests):
+        self.write("build/tests/left_out.txt", "this CPU has no amx_tile: one\nthis CPU has no amx_tile: two\n")
+        results = self.write("results.xml", RESULTS.format("".join(SKIPPED.format(*test) for test in tests)))
+        return self.run_script("not_run.py", "build", results, "--all")
+
+    def test_says_what_did_not_run(self):
+        code, output = self.not_run(("capped", "this CPU has no avx2"))
+        self.assertEqual(code, 0, output)
+        self.assertEqual(output.splitlines()[1:], [
+            "  this CPU has no avx2: capped", "  no IPv6: a case of program", "  this CPU has no amx_tile: one, two"])
+        code, output = self.not_run(("python", "test_a (a.A.test_a) ... skipped 'no tool'"), ("script", "skipped: no tree"))
+        self.assertEqual(code, 1, output)
+        self.assertEqual(output.splitlines()[1:3], ["  no tool: python", "  no tree: script"])
 
 
 if __name__ == "__main__":

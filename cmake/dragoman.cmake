@@ -72,6 +72,34 @@ function(dragoman_test name)
   endif()
 endfunction()
 
+# dragoman_unittest(name [MODULE module] [LABELS label ...] [TIMEOUT seconds] [ENVIRONMENT variable=value ...]): a
+# Python module of this directory, which has the name of the test unless given, run by tests/suite.py.  If some of its
+# tests are marked as optional, name.all runs those.  The label "all" is for what only ./test.sh --all runs.
+function(dragoman_unittest name)
+  cmake_parse_arguments(arg "" "MODULE;TIMEOUT" "LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT arg_MODULE)
+    set(arg_MODULE ${name})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 1800)
+  endif()
+  set(command /usr/bin/python3 ${PROJECT_SOURCE_DIR}/tests/suite.py)  # the one that Debian's python3-grpcio belongs to
+  add_test(NAME ${name} COMMAND ${command} ${arg_MODULE} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  set(names ${name})
+  set(file ${CMAKE_CURRENT_SOURCE_DIR}/${arg_MODULE}.py)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} marks REGEX "^ *@optional$")
+  if(marks)
+    add_test(NAME ${name}.all COMMAND ${command} --all ${arg_MODULE} WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    list(APPEND names ${name}.all)
+  endif()
+  set_tests_properties(${names} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}" SKIP_RETURN_CODE 77
+                       ENVIRONMENT "${arg_ENVIRONMENT};PYTHONDONTWRITEBYTECODE=1")
+  if(marks)
+    set_property(TEST ${name}.all APPEND PROPERTY LABELS all)
+  endif()
+endfunction()
+
 # What the preset arm64 tests is built by this target.
 if(CMAKE_CROSSCOMPILING)
   add_custom_target(emulated_programs)

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "engine/base/status.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace dragoman {

@@ -5,7 +5,7 @@
 #   ./test.sh --all ...    also what needs other registries, schemas, PyTorch, emulators or fresh trees of Debian
 #                          (CONTRIBUTING.md); what cannot run is then a failure.  As root; it takes hours.
 #
-# The last lines say what did not run, and why.
+# The last lines say what did not run, and why, and whether something takes more than docs/building.md says.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -26,6 +26,7 @@ werror=OFF
 cmake --preset release -DDRAGOMAN_WERROR="$werror" -DBUILD_TESTING=ON
 echo "== Building"
 cmake --build --preset release
+[[ $preset != all ]] || cmake --build --preset release --target benches
 echo "== Testing"
 results=$PWD/build/release/tests.xml
 rm -f "$results"
@@ -33,4 +34,5 @@ code=0
 ctest --preset "$preset" --parallel "$(nproc)" --output-junit "$results" --test-output-size-passed 10000000 \
   --test-output-size-failed 10000000 "$@" || code=$?
 [[ ! -f $results ]] || tests/not_run.py build/release "$results" "${all[@]}" || code=1
+(($#)) || [[ $preset == all || ! -f $results ]] || tests/ledger.py build/release "$results" || code=1
 exit "$code"

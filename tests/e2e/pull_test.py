@@ -272,7 +272,7 @@ class PullTest(unittest.TestCase):
         self.assert_pulled(self.pull())
         old = self.content()
         self.change_every_file()
-        for name in ("config.json", "vocab.json", "source.spm", "target.spm", LARGE):
+        for name in ("config.json", "source.spm", "target.spm", "vocab.json", LARGE):  # in this order
             self.hub.requests.clear()
             self.hub.fail("hub", name, *[503] * 10)
             process = subprocess.Popen([CLIENT, "pull", "--no-check", NAME], cwd=self.directory,

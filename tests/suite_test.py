@@ -6,6 +6,8 @@ import sys
 import tempfile
 import unittest
 
+import ledger
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 MARK = "    @optional\n"
 MODULE = "import unittest\n\nfrom suite import optional\n\n\nclass ATest(unittest.TestCase):\n\n"
@@ -71,6 +73,30 @@ class SuiteTest(unittest.TestCase):
         code, output = self.not_run(("python", "test_a (a.A.test_a) ... skipped 'no tool'"), ("script", "skipped: no tree"))
         self.assertEqual(code, 1, output)
         self.assertEqual(output.splitlines()[1:3], ["  no tool: python", "  no tree: script"])
+
+
+class LedgerTest(unittest.TestCase):
+
+    def test_seconds_are_those_of_the_last_time_by_room(self):
+        log = ("# ninja log v5\n0\t9000\t1\tengine/math/CMakeFiles/m.dir/a.cc.o\tx\n"
+               "0\t3000\t1\tengine/math/CMakeFiles/m.dir/a.cc.o\tx\n"
+               "1000\t2000\t1\tserver/CMakeFiles/s.dir/Unity/unity_0_cxx.cxx.o\tx\n"
+               "0\t9000\t1\tserver/dragoman-server\tx\n"
+               "0\t500\t1\ttests/server/CMakeFiles/t.dir/http/a.cc.o\tx\n"
+               "0\t500\t1\tproto/CMakeFiles/p.dir/generated/a.pb.cc.o\tx\n")
+        self.assertEqual(ledger.compiled(log), {"engine/math": 3, "server": 1, "tests/server": 0.5, "proto": 0.5})
+
+    def test_a_share_that_has_grown_is_named(self):
+        stated = {"server": 40.0, "client": 1.0, "engine": 20.0}
+        self.assertEqual(list(ledger.grown({"server": 49.0, "client": 2.9, "engine": 21.0}, stated)), [])
+        faults = list(ledger.grown({"server": 51.0, "client": 3.1, "new": 2.5}, stated))
+        self.assertEqual([fault.split(":")[0] for fault in faults], ["client", "new", "server"])
+
+    def test_the_page_has_both_tables(self):
+        with open(ledger.PAGE, encoding="utf-8") as file:
+            page = file.read()
+        for table in page.split("## What the tests take"):
+            self.assertAlmostEqual(sum(float(share) for _, share in ledger.ROW.findall(table)), 100, delta=1)
 
 
 if __name__ == "__main__":

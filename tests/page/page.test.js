@@ -431,7 +431,7 @@ describe('against a fake server', () => {
     assert.deepEqual([await valueOf('#source'), await valueOf('#source-language'), await valueOf('#alternatives')], [TEXT, 'en', '3']);
     assert.ok(await shown('#figures'));
     await page.click('#clear');
-    assert.equal(page.url(), `${server.origin}/`);
+    await until('the address has no text', async () => page.url() === `${server.origin}/`);
     await page.reload();
     await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
     assert.equal(await valueOf('#source'), '');

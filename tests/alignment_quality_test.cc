@@ -26,7 +26,7 @@
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::alignment_quality_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,4 +181,4 @@ TEST(AlignmentQuality, OfTheToyModels) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::alignment_quality_test

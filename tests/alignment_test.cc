@@ -13,7 +13,7 @@
 #include "tests/decode/test_jobs.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::alignment_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -264,4 +264,4 @@ TEST_F(AlignedTranslationTest, ThroughAThirdLanguageSpansAreThoseOfTheFirstAndTh
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::alignment_test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::every_cpu_test {
 namespace {
 
 constexpr char kTexts[] =
@@ -80,4 +80,4 @@ TEST(EveryCpu, GivesTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::every_cpu_test

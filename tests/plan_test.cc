@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::plan_test {
 namespace {
 
 class PlanTest : public testing::Test {
@@ -194,4 +194,4 @@ TEST_F(PlanTest, WhatIsDrawnDependsOnTheSeedAndTheSentenceButNotOnItsPlace) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::plan_test

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::previous_test {
 namespace {
 
 TEST(PreviousVersion, AnswersWithTheSentenceThatIsMostAlike) {
@@ -77,4 +77,4 @@ TEST_F(EditedText, ABadPreviousVersionIsRefused) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::previous_test

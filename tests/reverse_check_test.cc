@@ -8,7 +8,7 @@
 #include "absl/synchronization/notification.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::reverse_check_test {
 namespace {
 
 constexpr char kText[] =
@@ -112,4 +112,4 @@ TEST_F(ReverseCheckTest, AFailureStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::reverse_check_test

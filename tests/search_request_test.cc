@@ -9,7 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::search_request_test {
 namespace {
 
 const ModelSpec kModel = [] {
@@ -115,4 +115,4 @@ TEST(SearchRequest, MakesRoomForTheMinimum) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::search_request_test

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_glossary_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -140,4 +140,4 @@ TEST_F(TranslatorGlossaryTest, ATermGoesThroughAThirdLanguage) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_glossary_test

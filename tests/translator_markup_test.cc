@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_markup_test {
 namespace {
 
 constexpr char kDocument[] =
@@ -349,4 +349,4 @@ TEST_F(MarkupTranslatorTest, BrokenXmlIsAMistakeInTheContents) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_markup_test

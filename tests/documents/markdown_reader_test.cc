@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::markdown_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -122,4 +122,4 @@ TEST(MarkdownReader, KnowsTheLine) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::markdown_reader_test

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::po_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -82,4 +82,4 @@ TEST(PoReader, RefusesWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::po_reader_test

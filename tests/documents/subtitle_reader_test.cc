@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::subtitle_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -102,4 +102,4 @@ TEST(SubtitleLayout, ChineseBreaksBetweenCharactersButNotBeforePunctuation) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::subtitle_reader_test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-namespace dragoman {
+namespace dragoman::html_tokenizer_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -192,4 +192,4 @@ TEST(HtmlTokenizer, TokensCoverTheInput) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::html_tokenizer_test

@@ -1,4 +1,4 @@
-#include "engine/alignment.h"
+#include "engine/request/alignment.h"
 
 #include <memory>
 #include <string>
@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "engine/route.h"
-#include "engine/translator.h"
+#include "engine/request/route.h"
+#include "engine/request/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"

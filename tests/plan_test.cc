@@ -1,4 +1,4 @@
-#include "engine/plan.h"
+#include "engine/request/plan.h"
 
 #include <limits>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "engine/reverse_check.h"
+#include "engine/request/reverse_check.h"
 
 #include <algorithm>
 #include <memory>

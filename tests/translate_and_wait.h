@@ -8,7 +8,7 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 
 namespace dragoman {
 

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/route.h"
+#include "engine/request/route.h"
 #include "engine/text/language_detector.h"
 
 namespace dragoman {

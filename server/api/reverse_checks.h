@@ -1,10 +1,10 @@
-// Finds who can check translations in reverse (engine/reverse_check.h).
+// Finds who can check translations in reverse (engine/request/reverse_check.h).
 
 #ifndef DRAGOMAN_SERVER_API_REVERSE_CHECKS_H_
 #define DRAGOMAN_SERVER_API_REVERSE_CHECKS_H_
 
 #include "absl/status/statusor.h"
-#include "engine/reverse_check.h"
+#include "engine/request/reverse_check.h"
 #include "server/auth/permit.h"
 #include "server/models/model_registry.h"
 

@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
-#include "engine/reverse_check.h"
+#include "engine/request/reverse_check.h"
 #include "server/api/auto_source.h"
 #include "server/api/call.h"
 

@@ -26,8 +26,8 @@
 #include "absl/time/clock.h"
 #include "engine/base/mutex_checks.h"
 #include "engine/decode/decode_batch.h"
-#include "engine/plan.h"
-#include "engine/translator.h"
+#include "engine/request/plan.h"
+#include "engine/request/translator.h"
 #include "nlohmann/json.hpp"
 
 namespace dragoman {

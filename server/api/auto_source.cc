@@ -10,9 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "engine/base/field_error.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
-#include "server/base/field_error.h"
 
 namespace dragoman {
 namespace {

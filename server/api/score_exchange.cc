@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "engine/base/field_error.h"
 #include "engine/base/status.h"
 #include "server/api/convert.h"
 #include "server/api/convert_alignment.h"
 #include "server/api/reverse_checks.h"
-#include "server/base/field_error.h"
 
 namespace dragoman {
 namespace {

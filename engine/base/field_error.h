@@ -4,8 +4,8 @@
 //   Score translates the sources of its pairs       contents[3]  is  pairs[3].source
 //   "auto" translates the texts of each language    contents[0]  is  contents[2] of the request
 
-#ifndef DRAGOMAN_SERVER_BASE_FIELD_ERROR_H_
-#define DRAGOMAN_SERVER_BASE_FIELD_ERROR_H_
+#ifndef DRAGOMAN_ENGINE_BASE_FIELD_ERROR_H_
+#define DRAGOMAN_ENGINE_BASE_FIELD_ERROR_H_
 
 #include <cstddef>
 #include <optional>
@@ -31,4 +31,4 @@ absl::Status WithField(const absl::Status& status, const std::string& field);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_SERVER_BASE_FIELD_ERROR_H_
+#endif  // DRAGOMAN_ENGINE_BASE_FIELD_ERROR_H_

@@ -1,4 +1,4 @@
-#include "server/base/field_error.h"
+#include "engine/base/field_error.h"
 
 #include <gtest/gtest.h>
 

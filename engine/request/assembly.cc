@@ -432,17 +432,4 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
   renderer->Set(sentence, std::move(decoded.text), std::move(placement));
 }
 
-TranslateTimes LongestTimes(absl::Span<const JobResult> results) {
-  TranslateTimes times;
-  for (const JobResult& result : results) {
-    times.queue = std::max(times.queue, result.times.queue);
-    times.encode = std::max(times.encode, result.times.encode);
-    times.decode = std::max(times.decode, result.times.decode);
-    if (result.reused) continue;
-    times.steps += result.times.steps;
-    times.kept += result.times.kept;
-  }
-  return times;
-}
-
 }  // namespace dragoman

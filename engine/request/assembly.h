@@ -39,9 +39,6 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
 
-// The longest time of each stage, and the sum of all steps, over all jobs.
-TranslateTimes LongestTimes(absl::Span<const JobResult> results);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_REQUEST_ASSEMBLY_H_

@@ -100,7 +100,7 @@ absl::Status CheckQuality(TranslateRequest* request) {
 // Makes one plan.
 class Planner {
  public:
-  Planner(const PlanContext& context, TranslateRequest request, std::shared_ptr<RequestState> state)
+  Planner(const PlanContext& context, HopRequest request, std::shared_ptr<RequestState> state)
       : context_(context),
         request_(std::move(request)),
         state_(std::move(state)),
@@ -149,7 +149,7 @@ class Planner {
                                           const TextMap* map) const;
 
   const PlanContext& context_;
-  TranslateRequest request_;
+  HopRequest request_;
   const std::shared_ptr<RequestState> state_;
   StillWanted wanted_;
   JobMaker jobs_;
@@ -289,13 +289,13 @@ absl::Status Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, siz
     return std::string_view(plan_.texts[t].content).substr(sentences[i].begin, sentences[i].size());
   };
   const SegmentQuery query(sentence(number), sentence(number - 1), sentence(number + 1));
-  const bool is_step = !request_.memory_target.empty();
+  const bool is_hop = !request_.memory_target.empty();
   match_ = FindInMemories(request_.memories,
-                          {languages_.source, is_step ? request_.memory_target : languages_.target},
-                          query, is_step ? 100 : request_.memory_threshold);
+                          {languages_.source, is_hop ? request_.memory_target : languages_.target},
+                          query, is_hop ? 100 : request_.memory_threshold);
   if (!match_.has_value() || !match_->answers() || IsAnswered()) return absl::OkStatus();
   match_->kind = MemoryMatch::kTranslated;
-  if (is_step) match_.reset();
+  if (is_hop) match_.reset();
   return absl::OkStatus();
 }
 
@@ -607,7 +607,7 @@ std::shared_ptr<const WordJoins> LazyPieces::Joins(const Tokenizer& tokenizer) {
   return joins_;
 }
 
-absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,
+absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, HopRequest request,
                                          std::shared_ptr<RequestState> state) {
   return Planner(context, std::move(request), std::move(state)).Run();
 }

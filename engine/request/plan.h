@@ -4,7 +4,7 @@
 //   texts {"One. Two.", ""}, split  ->  text 0: sentences [0, 4) by job 0, [5, 9) by job 1
 //                                       text 1: no sentence
 //
-// The second half is assembly.h; the translator joins the two.
+// The second half is assembly.h; a hop (hop.h) joins the two.
 
 #ifndef DRAGOMAN_ENGINE_REQUEST_PLAN_H_
 #define DRAGOMAN_ENGINE_REQUEST_PLAN_H_
@@ -39,6 +39,23 @@ class LazyPieces {
   std::once_flag indexed_, joined_;
   std::shared_ptr<const PieceIndex> index_;
   std::shared_ptr<const WordJoins> joins_;
+};
+
+// A sentence that a memory has answered in the hop before.
+struct KeptSentence {
+  TextSpan span;  // bytes of the text
+  MemoryMatch match;
+};
+
+// What one hop is asked: a request, and what it has to know of the other hops.
+struct HopRequest : TranslateRequest {
+  std::string original_language;  // of the request; "": source_language
+  // What the memories translate into, if another hop follows; then nothing counts but what answers.
+  // "": the target language.
+  std::string memory_target;
+  // For each text, or none: sentences of it, in order, that stay as they are.
+  std::vector<std::vector<KeptSentence>> kept;
+  bool bound_later = false;  // min_quality is for the judgement of who checks in reverse
 };
 
 // The model that a plan is made for, and what is the same for all of its requests.
@@ -122,9 +139,9 @@ struct TranslationPlan {
 // not UTF-8.
 absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits);
 
-// Checks and tokenizes a request.  Its jobs share `state`.  INVALID_ARGUMENT with the field, or the
-// error of `context.wanted`.
-absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, TranslateRequest request,
+// Checks and tokenizes the texts of a hop.  Its jobs share `state`.  INVALID_ARGUMENT with the
+// field, or the error of `context.wanted`.
+absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, HopRequest request,
                                          std::shared_ptr<RequestState> state);
 
 }  // namespace dragoman

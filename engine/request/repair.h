@@ -16,8 +16,6 @@
 // A repair that on the whole is much less likely than the model's own choices is doubtful: then the
 // sentence is also translated without it, and of the two translations that with the better score
 // counts.  Most repairs are not doubtful, and save that work.
-//
-// Pure.
 
 #ifndef DRAGOMAN_ENGINE_REQUEST_REPAIR_H_
 #define DRAGOMAN_ENGINE_REQUEST_REPAIR_H_
@@ -26,7 +24,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/decode/job.h"
+#include "engine/decode/worker_pool.h"
 #include "engine/text/text_span.h"
 
 namespace dragoman {
@@ -44,8 +42,9 @@ bool IsRepairable(const Job& plain);
 JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed,
                   float most_loss);
 
-// Whether the sentence should be translated plainly, too.
-bool IsDoubtful(const Hypothesis& repair, float doubtful_loss);
+// Makes a job that repairs one for the whole sentence: if its result is doubtful, `plain` is
+// submitted, too, and its on_done gets the better of both.  REQUIRES: its on_done is set.
+void OrPlainly(JobPtr plain, float doubtful_loss, WorkerPool* pool, Job* repair);
 
 }  // namespace dragoman
 

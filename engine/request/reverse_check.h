@@ -12,32 +12,48 @@
 #ifndef DRAGOMAN_ENGINE_REQUEST_REVERSE_CHECK_H_
 #define DRAGOMAN_ENGINE_REQUEST_REVERSE_CHECK_H_
 
-#include <functional>
-#include <memory>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "engine/request/translator.h"
+#include "engine/request/search_request.h"
+#include "engine/request/translation.h"
 
 namespace dragoman {
 
-struct ReverseCheck {
-  std::shared_ptr<const Translator> translator;
-  LanguagePair languages;            // its own: from that of the translations to that of the texts
-  std::vector<std::string> sources;  // what was translated: plain texts
-  // As in TranslateRequest; that of the translations had bound_later.
-  std::optional<float> min_quality;
-  bool refuse_low_quality = false;
-};
+// Judges the sentences of best hypotheses again, as many at a time as a request may have.  A
+// sentence that was not judged is not checked.
+class ReverseCheck {
+ public:
+  // What was translated: plain texts.  The translations outlive this.
+  ReverseCheck(std::vector<std::string> sources, std::vector<Translation>* translations);
 
-// Judges the best hypotheses of `response` again, and calls `done` with it, at once or later on a
-// worker's thread.  `state` is that of the translation.  A sentence that was not judged is not
-// checked.  Errors: those of Translator::Translate, and FAILED_PRECONDITION if the model cannot
-// read a translation, or it is refused.
-void CheckInReverse(ReverseCheck check, TranslateResponse response,
-                    std::shared_ptr<RequestState> state,
-                    std::function<void(TranslateResponse)> done);
+  // A request, without languages, that scores the next sentences; without texts if there are none.
+  TranslateRequest Next(const Limits& limits);
+
+  // Judges the sentences of the last request again, by what it has found.
+  void Take(const TranslateResponse& scored);
+
+  // Judges the texts again, once all sentences are.
+  void JudgeTexts();
+
+ private:
+  // A sentence that is checked: that number of the translation of that text.
+  struct Place {
+    size_t text = 0, sentence = 0;
+  };
+
+  std::optional<Quality>* QualityOf(const Place& place);
+  std::string_view Source(const Place& place) const;
+  std::string_view Target(const Place& place) const;
+
+  const std::vector<std::string> sources_;
+  std::vector<Translation>& translations_;
+  std::vector<Place> sentences_;
+  size_t taken_ = 0, begun_ = 0;  // how many of them
+};
 
 }  // namespace dragoman
 

@@ -1,5 +1,5 @@
 // Requests for translations, and translations: the structs that the translator (translator.h)
-// exchanges with its callers and with its two halves, the plan (plan.h) and the assembly
+// exchanges with its callers and with the two halves of a hop, the plan (plan.h) and the assembly
 // (assembly.h).
 
 #ifndef DRAGOMAN_ENGINE_REQUEST_TRANSLATION_H_
@@ -44,11 +44,6 @@ struct RepairThresholds {
   float doubtful_loss = 0.5f;  // of a translation, for each of its tokens
 };
 
-struct KeptSentence {
-  TextSpan span;  // bytes of the text
-  MemoryMatch match;
-};
-
 struct TranslateRequest {
   std::vector<std::string> texts;
   // BCP-47 tags, or the model's own codes; "": the model's own languages.
@@ -67,13 +62,7 @@ struct TranslateRequest {
   // Where sentences are looked up, in this order, and how much of one must be found, in percent.
   std::vector<MemoryPtr> memories;
   int memory_threshold = kDefaultMemoryThreshold;
-  // What the memories translate into, if this is only the first of two steps; then nothing counts
-  // but what answers.  "": the target language.
-  std::string memory_target;
   RepairThresholds repair;
-  // For each text, or none: sentences of it that a memory has answered in the step before, in
-  // order; they stay as they are.
-  std::vector<std::vector<KeptSentence>> kept;
   bool return_prefix = true;  // whether the returned translation includes it
   AlignmentOptions alignment;
   InsightOptions insight;
@@ -82,17 +71,13 @@ struct TranslateRequest {
   // What the texts are written in, and so are their translations; without prefixes and targets.
   Markup markup = Markup::kNone;
   MarkupOptions markup_options;
-  // Whether outermost blocks get a `dir` if the direction of writing changes, from that of
-  // `original_language`; "": of source_language.
-  bool set_direction = false;
-  std::string original_language;
+  bool set_direction = false;   // outermost blocks get a `dir` if the direction of writing changes
   bool keep_literals = true;    // addresses, placeholders ... come out as they are (literals.h)
   bool check_literals = false;  // those that do not, and numbers, are told (literal_check.h)
   bool judge = false;           // translations get a Quality; goes with check_literals
   // What is below this score is marked, or refused.
   std::optional<float> min_quality;
   bool refuse_low_quality = false;
-  bool bound_later = false;  // by who checks the translations in reverse (reverse_check.h)
 };
 
 struct TranslatedHypothesis {
@@ -155,11 +140,12 @@ struct TranslateTimes {
   // Of all jobs that took work: decoder steps, and tokens of drafts that were kept.
   int steps = 0, kept = 0;
 
-  // For what was done one after the other.
-  void Add(const TranslateTimes& later);
+  // Adds what was done afterwards, and what was done at the same time.
+  void AddLater(const TranslateTimes& later);
+  void AddBeside(const TranslateTimes& other);
 };
 
-// One model's part in a translation.
+// One hop's part in a translation.
 struct TranslateStep {
   std::string model;
   TranslateTimes times;
@@ -171,7 +157,7 @@ struct TranslateResponse {
   TranslateTimes times;
   int reused_sentences =
       0;  // sentences that needed no work, because equal ones had been, or were being, translated
-  std::vector<TranslateStep> steps;  // if there were several (route.h)
+  std::vector<TranslateStep> steps;  // if a text took several (running_request.h)
 };
 
 // A finished sentence.

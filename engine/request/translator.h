@@ -28,6 +28,7 @@
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/model/model.h"
+#include "engine/request/hop.h"
 #include "engine/request/plan.h"
 #include "engine/request/search_request.h"
 #include "engine/request/translation.h"
@@ -66,6 +67,9 @@ class Translator {
   std::shared_ptr<RequestState> Translate(TranslateRequest request, absl::Time deadline,
                                           std::function<void(TranslateResponse)> done) const;
 
+  // The same for one hop of a request that may take several.
+  void Translate(HopRequest request, HopCall call) const;
+
   // The checks that Translate makes on the texts of a request.
   absl::Status CheckTexts(const std::vector<std::string>& texts) const;
 
@@ -90,12 +94,11 @@ class Translator {
   struct Awaited {
     std::shared_ptr<const ModelProfile> profile;
     Fetch fetch;
+    std::shared_ptr<const Translator> Found();  // REQUIRES: it is.
+
     absl::Mutex mutex;
     std::shared_ptr<const Translator> found ABSL_GUARDED_BY(mutex);
   };
-
-  void TranslateLater(TranslateRequest request, std::shared_ptr<RequestState> state,
-                      std::function<void(TranslateResponse)> done, OnProgress on_progress) const;
 
   const PlanContext context_;
   WorkerPool* const pool_;

@@ -167,7 +167,7 @@ class StaticServer {
     for (const Waiting& waiting : taken) {
       absl::StatusOr<TranslationPlan> plan = MakePlan(
           context_,
-          {.texts = {arrivals_[waiting.index].text}, .options = {.beam_size = flags_.beam_size}},
+          {{.texts = {arrivals_[waiting.index].text}, .options = {.beam_size = flags_.beam_size}}},
           std::make_shared<RequestState>(absl::InfiniteFuture()));
       DRAGOMAN_CHECK(plan.ok() && plan->jobs.size() == 1);
       Price(1.25, nullptr, plan->jobs[0].get());

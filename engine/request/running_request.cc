@@ -24,6 +24,7 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
         state_(std::move(state)),
         done_(std::move(done)),
         on_progress_(std::move(on_progress)),
+        pivots_(itinerary_.groups.size()),
         groups_left_(itinerary_.groups.size()) {}
 
   void Start(TranslateRequest request);
@@ -31,9 +32,8 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
  private:
   // In the order in which they happen.
   void StartGroup(size_t group, HopRequest request);
-  void LoadFirst(size_t group, HopRequest request);
-  void HopFirst(size_t group, HopRequest request);
-  void HopSecond(size_t group, std::shared_ptr<Pivot> pivot, TranslateResponse first);
+  void StartHop(size_t group, size_t hop, HopRequest request);
+  void HopDone(size_t group, bool is_last, TranslateResponse translated);
   void GroupDone(size_t group, TranslateResponse translated);
   void CheckNext();
   void EndCheck(absl::Status status);
@@ -47,6 +47,7 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
   const std::shared_ptr<RequestState> state_;
   const std::function<void(TranslateResponse)> done_;
   const OnProgress on_progress_;
+  std::vector<std::optional<Pivot>> pivots_;  // of the groups that take two hops
   // For the check in reverse.
   std::vector<std::string> sources_;
   std::optional<float> min_quality_;
@@ -109,64 +110,51 @@ void RunningRequest::Start(TranslateRequest request) {
 void RunningRequest::StartGroup(size_t group, HopRequest request) {
   const std::optional<Route>& route = itinerary_.groups[group].route;
   if (!route.has_value()) return GroupDone(group, Unchanged(std::move(request.texts)));
-  if (route->translators().size() == 2) return LoadFirst(group, std::move(request));
-  route->translators()[0]->Translate(
-      std::move(request),
-      {.state = state_,
-       .done = [self = shared_from_this(), group](
-                   TranslateResponse translated) { self->GroupDone(group, std::move(translated)); },
-       .on_progress = is_one_group() ? on_progress_ : nullptr});
-}
-
-// The request can be divided between the hops once the first model is in memory.
-void RunningRequest::LoadFirst(size_t group, HopRequest request) {
-  const Route& route = *itinerary_.groups[group].route;
+  if (route->translators().size() == 1) return StartHop(group, 0, std::move(request));
   if (!request.insight.heads.empty()) {
-    return GroupDone(group, {.status = InvalidField("output.attention_heads",
-                                                    absl::StrCat("are those of one model, but this "
-                                                                 "goes through \"",
-                                                                 route.pivot(), "\""))});
+    const std::string fault =
+        absl::StrCat("are those of one model, but this goes through \"", route->pivot(), "\"");
+    return GroupDone(group, {.status = InvalidField("output.attention_heads", fault)});
   }
   // The second model may load while the first one translates.
-  route.translators()[1]->Await(state_, [](const absl::Status&) {});
-  route.translators()[0]->Await(state_,
-                                [self = shared_from_this(), group,
-                                 request = std::move(request)](const absl::Status& status) mutable {
-                                  if (!status.ok())
-                                    return self->GroupDone(group, {.status = status});
-                                  self->HopFirst(group, std::move(request));
-                                });
+  route->translators()[1]->Await(state_, [](const absl::Status&) {});
+  route->translators()[0]->Await(
+      state_, [=, self = shared_from_this(),
+               request = std::move(request)](const absl::Status& status) mutable {
+        if (!status.ok()) return self->GroupDone(group, {.status = status});
+        StillWanted wanted([&self] { return self->state_->Wanted(absl::Now()); });
+        self->pivots_[group].emplace(*self->itinerary_.groups[group].route, std::move(request),
+                                     &wanted);
+        self->StartHop(group, 0, self->pivots_[group]->TakeFirst());
+      });
 }
 
-void RunningRequest::HopFirst(size_t group, HopRequest request) {
-  const Route& route = *itinerary_.groups[group].route;
-  StillWanted wanted([this] { return state_->Wanted(absl::Now()); });
-  const auto pivot = std::make_shared<Pivot>(route, std::move(request), &wanted);
-  route.translators()[0]->Translate(
-      pivot->TakeFirst(),
-      {state_, [self = shared_from_this(), group, pivot](TranslateResponse first) {
-         if (!first.status.ok()) return self->GroupDone(group, std::move(first));
-         self->HopSecond(group, pivot, std::move(first));
-       }});
-}
-
-void RunningRequest::HopSecond(size_t group, std::shared_ptr<Pivot> pivot,
-                               TranslateResponse first) {
+void RunningRequest::StartHop(size_t group, size_t hop, HopRequest request) {
+  const auto& translators = itinerary_.groups[group].route->translators();
+  const bool is_last = hop + 1 == translators.size();
   OnProgress report;
-  if (is_one_group() && on_progress_ != nullptr) {
-    report = [self = shared_from_this(), pivot](TranslateProgress second) {
-      pivot->Compose(&second);
-      self->on_progress_(std::move(second));
+  if (on_progress_ != nullptr && is_one_group() && is_last) {
+    report = [self = shared_from_this(), group](TranslateProgress progress) {
+      if (self->pivots_[group].has_value()) self->pivots_[group]->Compose(&progress);
+      self->on_progress_(std::move(progress));
     };
   }
-  itinerary_.groups[group].route->translators()[1]->Translate(
-      pivot->TakeSecond(std::move(first)),
+  translators[hop]->Translate(
+      std::move(request),
       {state_,
-       [self = shared_from_this(), group, pivot](TranslateResponse second) {
-         pivot->Compose(&second);
-         self->GroupDone(group, std::move(second));
+       [self = shared_from_this(), group, is_last](TranslateResponse translated) {
+         self->HopDone(group, is_last, std::move(translated));
        },
        std::move(report)});
+}
+
+void RunningRequest::HopDone(size_t group, bool is_last, TranslateResponse translated) {
+  std::optional<Pivot>& pivot = pivots_[group];
+  if (!is_last && translated.status.ok()) {
+    return StartHop(group, 1, pivot->TakeSecond(std::move(translated)));
+  }
+  if (is_last && pivot.has_value()) pivot->Compose(&translated);
+  GroupDone(group, std::move(translated));
 }
 
 void RunningRequest::GroupDone(size_t group, TranslateResponse translated) {

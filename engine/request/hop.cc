@@ -1,14 +1,11 @@
 #include "engine/request/hop.h"
 
-#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/request/assembly.h"
@@ -44,9 +41,6 @@ class Hop : public std::enable_shared_from_this<Hop> {
   std::vector<JobResult> results_;        // of each job
   std::optional<ProgressTeller> teller_;  // if progress is reported
   std::atomic<int> jobs_left_ = 0;
-
-  absl::Mutex mutex_;
-  absl::Status error_ ABSL_GUARDED_BY(mutex_);  // the first of any job
 };
 
 void Hop::Start(const PlanContext& context, WorkerPool* pool, HopRequest request) {
@@ -96,13 +90,8 @@ void Hop::JobDone(size_t job, JobResult result) {
     result.status = absl::UnavailableError(
         absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
   }
-  if (!result.status.ok()) {
-    {
-      absl::MutexLock lock(&mutex_);
-      if (error_.ok()) error_ = result.status;
-    }
-    call_.state->Cancel(absl::Now());  // the other sentences are useless without this one
-  }
+  // The other sentences are useless without this one.
+  if (!result.status.ok()) call_.state->Cancel(absl::Now());
   if (plan_.by_consensus) {
     ChooseByConsensus(model_->tokenizer(), plan_.num_hypotheses, &result.hypotheses);
   }
@@ -111,10 +100,7 @@ void Hop::JobDone(size_t job, JobResult result) {
   if (teller_.has_value() && found) teller_->Done(job);
   if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   absl::Status status;
-  {
-    absl::MutexLock lock(&mutex_);
-    status = error_;
-  }
+  for (const JobResult& each : results_) AddError(each.status, &status);
   Answer(std::move(status));
 }
 

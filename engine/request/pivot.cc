@@ -46,9 +46,7 @@ void ComposeFaults(std::string_view source, const Translation& first,
 void ComposeQuality(const std::optional<Quality>& first, std::optional<Quality>* second) {
   if (!first.has_value()) return;
   if (!second->has_value()) second->emplace();
-  if (first->score >= (*second)->score) return;
-  (*second)->score = first->score;
-  (*second)->values = first->values;
+  TakeWorse(*first, &**second);
 }
 
 // The entries of both hops for one that these texts have. In the pivot's text, a term already has

@@ -31,6 +31,14 @@ absl::StatusOr<MarkedText> Read(Markup markup, std::string raw, const MarkupOpti
   return ReadHtml(std::move(raw), options);
 }
 
+absl::Status CheckUtf8(const std::string& field, const std::vector<std::string>& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (IsValidUtf8(texts[i])) continue;
+    return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckTargets(const TranslateRequest& request) {
   const bool has_targets = !request.target_prefixes.empty() || !request.targets.empty();
   if (request.markup != Markup::kNone && has_targets) {
@@ -44,11 +52,7 @@ absl::Status CheckTargets(const TranslateRequest& request) {
       return InvalidField(field, absl::StrCat("has ", given->size(), " texts, want as many as ",
                                               request.texts.size(), " contents"));
     }
-    for (size_t i = 0; i < given->size(); ++i) {
-      if (!IsValidUtf8((*given)[i])) {
-        return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
-      }
-    }
+    RETURN_IF_ERROR(CheckUtf8(field, *given));
     if (request.splitting == Splitting::kSentences) {
       return InvalidField("sentence_splitting", absl::StrCat("splits texts, which have ", field));
     }
@@ -68,12 +72,8 @@ absl::Status CheckPrevious(const TranslateRequest& request, const Limits& limits
                                               " contents in both previous_sources and "
                                               "previous_translations"));
     }
-    for (size_t i = 0; i < given->size(); ++i) {
-      if (!IsValidUtf8((*given)[i])) {
-        return InvalidField(absl::StrCat(field, "[", i, "]"), "is not valid UTF-8");
-      }
-      bytes += static_cast<int64_t>((*given)[i].size());
-    }
+    RETURN_IF_ERROR(CheckUtf8(field, *given));
+    for (const std::string& text : *given) bytes += static_cast<int64_t>(text.size());
   }
   if (bytes > int64_t{8} * limits.max_characters) {
     return InvalidField("previous_translations",

@@ -266,6 +266,13 @@ float QualityScore(const QualityValues& values, bool checked) {
   return 1.0f / (1.0f + static_cast<float>(ExpOf(-sum)));
 }
 
+void TakeWorse(const Quality& part, Quality* whole) {
+  if (part.score >= whole->score) return;
+  whole->score = part.score;
+  whole->values = part.values;
+  whole->reverse_log_prob = part.reverse_log_prob;
+}
+
 Quality Judge(const JudgedSentence& sentence) {
   Quality quality;
   quality.values = QualityValuesOf(sentence);

@@ -91,6 +91,9 @@ struct Quality {
   std::vector<DoubtfulWord> doubtful;  // in their order
 };
 
+// Makes a judgement no better than that of a part.
+void TakeWorse(const Quality& part, Quality* whole);
+
 // REQUIRES: there are log_probs; the texts are valid UTF-8.
 Quality Judge(const JudgedSentence& sentence);
 

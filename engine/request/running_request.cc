@@ -178,11 +178,8 @@ void RunningRequest::Take(const std::vector<size_t>& texts, TranslateResponse tr
     response_ = std::move(translated);
     return;
   }
-  // The first error counts, unless it is that of a group which another one's error has ended.
-  const absl::Status status = OfTheWhole(translated.status, texts);
-  if (absl::IsCancelled(response_.status) && !status.ok()) response_.status = status;
-  response_.status.Update(status);
-  if (!status.ok()) return;
+  AddError(OfTheWhole(translated.status, texts), &response_.status);
+  if (!translated.status.ok()) return;
   for (size_t i = 0; i < texts.size(); ++i) {
     response_.translations[texts[i]] = std::move(translated.translations[i]);
   }

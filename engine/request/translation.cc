@@ -24,4 +24,9 @@ void TranslateTimes::AddBeside(const TranslateTimes& other) {
   kept += other.kept;
 }
 
+void AddError(const absl::Status& part, absl::Status* whole) {
+  if (absl::IsCancelled(*whole) && !part.ok()) *whole = part;
+  whole->Update(part);
+}
+
 }  // namespace dragoman

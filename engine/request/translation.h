@@ -151,6 +151,10 @@ struct TranslateStep {
   TranslateTimes times;
 };
 
+// Adds the error of one of several parts, which end each other, to that of the whole: the first
+// counts, unless it is that of a part which another one's error has ended.
+void AddError(const absl::Status& part, absl::Status* whole);
+
 struct TranslateResponse {
   absl::Status status;
   std::vector<Translation> translations;  // one per text, in order, if status is OK

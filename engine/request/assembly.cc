@@ -20,42 +20,52 @@ float LeastOf(const std::vector<float>& log_probs) {
   return log_probs.empty() ? 0.0f : *std::min_element(log_probs.begin(), log_probs.end());
 }
 
-// The attention of the tokens after the hidden ones: [tokens, source tokens]; none if it was not
-// asked for.
-std::vector<float> AttentionOf(const Hypothesis& hypothesis, const PlannedSentence& sentence) {
-  if (hypothesis.attention.empty()) return {};
-  const size_t source = sentence.source.size();
-  const auto row = [&](size_t token) {
-    return hypothesis.attention.begin() + static_cast<std::ptrdiff_t>(token * source);
-  };
-  return {row(sentence.hidden), row(hypothesis.tokens.size())};
-}
-
 std::vector<TextSpan> SourceSpans(const PlannedSentence& sentence) {
   std::vector<TextSpan> spans;
   for (const AlignedToken& token : sentence.source) spans.push_back(token.span);
   return spans;
 }
 
+// A sentence with one of its hypotheses, and what that says.
+struct Part {
+  const PlannedText& text;
+  const size_t number;           // of the sentence
+  const Hypothesis* hypothesis;  // null: nothing was searched for
+  size_t begin = 0;              // bytes of the text's translation before this one
+  bool is_best = true;           // of the hypotheses
+  std::string target = {};
+  // Only if the sentence has source tokens: the bytes of each token after the hidden ones, and its
+  // attention: [tokens, source tokens], or none.
+  std::vector<TextSpan> spans = {};
+  std::vector<float> attention = {};
+
+  const PlannedSentence& sentence() const { return text.sentences[number]; }
+  std::string_view source() const { return BytesOf(sentence().span); }
+  std::string_view BytesOf(TextSpan span) const {
+    return std::string_view(text.content).substr(span.begin, span.size());
+  }
+};
+
+// The attention of the tokens after the hidden ones; none if it was not asked for.
+std::vector<float> AttentionOf(const Part& part) {
+  const std::vector<float>& all = part.hypothesis->attention;
+  if (all.empty()) return {};
+  const size_t source = part.sentence().source.size();
+  const auto row = [&](size_t token) {
+    return all.begin() + static_cast<std::ptrdiff_t>(token * source);
+  };
+  return {row(part.sentence().hidden), row(part.hypothesis->tokens.size())};
+}
+
 // For each target token, the source text that it is linked to.
-std::vector<std::string> LinkedTexts(const PlannedText& text, const PlannedSentence& sentence,
-                                     const std::vector<float>& attention) {
-  const std::vector<TextSpan> spans = SourceSpans(sentence);
+std::vector<std::string> LinkedTexts(const Part& part) {
+  const std::vector<TextSpan> spans = SourceSpans(part.sentence());
   std::vector<std::string> linked;
-  for (const int link : LinksOf(attention, spans)) {
-    linked.push_back(link < 0 ? "" : text.content.substr(spans[link].begin, spans[link].size()));
+  for (const int link : LinksOf(part.attention, spans)) {
+    linked.emplace_back(link < 0 ? "" : part.BytesOf(spans[link]));
   }
   return linked;
 }
-
-// What a hypothesis says.
-struct DecodedSentence {
-  std::string text;
-  // Only if the sentence has source tokens: the bytes of each token after the hidden ones, and its
-  // attention.
-  std::vector<TextSpan> spans;
-  std::vector<float> attention;
-};
 
 bool IsWithinCharacter(std::string_view text, size_t byte) {
   return byte < text.size() && (static_cast<unsigned char>(text[byte]) & 0xC0) == 0x80;
@@ -79,70 +89,46 @@ void MoveSpans(std::string_view from, std::string_view to, std::vector<TextSpan>
   for (TextSpan& span : *spans) span = {move(span.begin), move(span.end)};
 }
 
-// What a memory answers, and where its words come from if the model has read it.
-DecodedSentence DecodeStored(const Tokenizer& tokenizer, const PlannedSentence& sentence,
-                             const Hypothesis* read) {
-  DecodedSentence stored = {*sentence.stored(), {}, {}};
-  if (read == nullptr) return stored;
-  const Tokenizer::DecodedText decoded = tokenizer.DecodeWithSpans(read->tokens, {});
-  stored.spans = decoded.spans;
-  MoveSpans(decoded.text, stored.text, &stored.spans);
-  stored.attention = AttentionOf(*read, sentence);
-  return stored;
-}
-
-DecodedSentence Decode(const Tokenizer& tokenizer, const PlannedText& text,
-                       const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                       const AlignmentPlan& plan) {
-  if (sentence.stored() != nullptr) return DecodeStored(tokenizer, sentence, &hypothesis);
+// Fills in what a part says.
+void Decode(const Tokenizer& tokenizer, const AlignmentPlan& plan, Part* part) {
+  const PlannedSentence& sentence = part->sentence();
+  const bool is_stored = sentence.stored() != nullptr;
+  if (is_stored) part->target = *sentence.stored();
+  if (part->hypothesis == nullptr) return;
   const absl::Span<const int32_t> tokens =
-      absl::MakeConstSpan(hypothesis.tokens).subspan(sentence.hidden);
-  if (sentence.source.empty()) return {tokenizer.Decode(tokens), {}, {}};
-  std::vector<float> attention = AttentionOf(hypothesis, sentence);
+      absl::MakeConstSpan(part->hypothesis->tokens).subspan(sentence.hidden);
+  if (sentence.source.empty()) {
+    if (!is_stored) part->target = tokenizer.Decode(tokens);
+    return;
+  }
+  part->attention = AttentionOf(*part);
   std::vector<std::string> linked;
-  if (plan.replace_unknowns) linked = LinkedTexts(text, sentence, attention);
+  if (plan.replace_unknowns && !is_stored) linked = LinkedTexts(*part);
   Tokenizer::DecodedText decoded = tokenizer.DecodeWithSpans(tokens, linked);
-  return {std::move(decoded.text), std::move(decoded.spans), std::move(attention)};
+  part->spans = std::move(decoded.spans);
+  if (is_stored) {
+    MoveSpans(decoded.text, part->target, &part->spans);
+  } else {
+    part->target = std::move(decoded.text);
+  }
 }
 
-// Appends the text of a sentence's hypothesis, and its alignment with the source.
-void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
-                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                   DecodedSentence decoded, const AlignmentOptions& options,
-                   TranslatedHypothesis* to) {
-  const size_t begin = to->text.size();
-  to->text += decoded.text;
-  if (!options.wanted) return;
-  std::vector<AlignedToken> target;
-  for (size_t i = 0; i < decoded.spans.size(); ++i) {
-    const TextSpan span = decoded.spans[i];
-    target.push_back({tokenizer.TargetPiece(hypothesis.tokens[sentence.hidden + i]),
-                      {span.begin + begin, span.end + begin}});
-  }
-  AppendAlignment(
-      {text.content, to->text, sentence.source, std::move(target), std::move(decoded.attention)},
-      options, &to->alignment);
-}
-
-// Where the marks of a sentence are in its translation.
-Placement PlacementIn(const PlannedText& text, size_t number, const DecodedSentence& decoded) {
-  const PlannedSentence& planned = text.sentences[number];
-  const MarkedSentence& sentence = text.marked->sentences[number];
-  if (sentence.marks.empty()) return {};
-  AlignedSentence aligned = {
-      .source = std::string_view(text.content).substr(planned.span.begin, planned.span.size()),
-      .target = decoded.text,
-      .source_tokens = SourceSpans(planned),
-      .target_tokens = decoded.spans,
-      .attention = decoded.attention};
-  for (TextSpan& span : aligned.source_tokens) {
-    span = {span.begin - planned.span.begin, span.end - planned.span.begin};
-  }
-  if (planned.source.empty()) {  // nothing was read
+// Where the marks of a part are in its translation.
+Placement FinishMarks(const Part& part) {
+  const std::vector<SentenceMark>& marks = part.text.marked->sentences[part.number].marks;
+  if (marks.empty()) return {};
+  AlignedSentence aligned = {.source = part.source(),
+                             .target = part.target,
+                             .source_tokens = SourceSpans(part.sentence()),
+                             .target_tokens = part.spans,
+                             .attention = part.attention};
+  const size_t begin = part.sentence().span.begin;
+  for (TextSpan& span : aligned.source_tokens) span = {span.begin - begin, span.end - begin};
+  if (part.sentence().source.empty()) {  // nothing was read
     aligned.source_tokens = SpansOfCharacters(aligned.source);
     aligned.target_tokens = SpansOfCharacters(aligned.target);
   }
-  return PlaceMarks(aligned, sentence.marks);
+  return PlaceMarks(aligned, marks);
 }
 
 // Bytes that are neither words nor numbers, so that what they replace is not checked.
@@ -150,77 +136,119 @@ void Blank(TextSpan span, std::string* text) {
   text->replace(span.begin, span.size(), span.size(), '\n');
 }
 
-// Appends what is missing from the translation of a sentence, which begins at byte `begin` of the
-// text's, apart from opaque marks: they are in it in any case.
-void AppendFaults(const PlannedText& text, size_t number, std::string translation,
-                  const Placement& placement, size_t begin, std::vector<LiteralFault>* faults) {
-  const TextSpan span = text.sentences[number].span;
-  std::string source = text.content.substr(span.begin, span.size());
+// Appends what is missing from the translation of a part, apart from opaque marks: they are in it
+// in any case.  Returns what was appended.
+absl::Span<const LiteralFault> FinishLiterals(const Part& part, const Placement& placement,
+                                              std::vector<LiteralFault>* faults) {
+  const size_t before = faults->size();
+  if (!part.text.checked_in.has_value()) return {};
+  std::string source(part.source()), target = part.target;
   for (size_t m = 0; m < placement.marks.size(); ++m) {
-    const SentenceMark& mark = text.marked->sentences[number].marks[m];
+    const SentenceMark& mark = part.text.marked->sentences[part.number].marks[m];
     if (mark.kind != MarkKind::kOpaque) continue;
     Blank(mark.text, &source);
-    Blank(placement.marks[m], &translation);
+    Blank(placement.marks[m], &target);
   }
-  for (const TextSpan removed : placement.removed) Blank(removed, &translation);
-  for (LiteralFault& fault : CheckLiterals(source, translation, *text.checked_in)) {
-    fault.source = {fault.source.begin + span.begin, fault.source.end + span.begin};
-    fault.target = {fault.target.begin + begin, fault.target.end + begin};
+  for (const TextSpan removed : placement.removed) Blank(removed, &target);
+  const size_t begin = part.sentence().span.begin;
+  for (LiteralFault& fault : CheckLiterals(source, target, *part.text.checked_in)) {
+    fault.source = {fault.source.begin + begin, fault.source.end + begin};
+    fault.target = {fault.target.begin + part.begin, fault.target.end + part.begin};
     faults->push_back(std::move(fault));
   }
-}
-
-// Tells the renderer, if there is one, a sentence whose translation begins at byte `begin` of the
-// text's, and appends its faults if they are to be told.  Returns those of the sentence.
-absl::Span<const LiteralFault> PlaceAndCheck(const PlannedText& text, size_t number,
-                                             const DecodedSentence& decoded, size_t begin,
-                                             std::optional<Renderer>& renderer,
-                                             std::vector<LiteralFault>* faults) {
-  const size_t before = faults->size();
-  Placement placement;
-  if (renderer.has_value()) placement = PlacementIn(text, number, decoded);
-  if (text.checked_in.has_value()) {
-    AppendFaults(text, number, decoded.text, placement, begin, faults);
-  }
-  if (renderer.has_value()) renderer->Set(number, decoded.text, std::move(placement));
   return absl::MakeConstSpan(*faults).subspan(before);
 }
 
-// Judges a sentence, of whose literals and numbers these did not come through.
-std::optional<Quality> JudgeSentence(const PlannedText& text, const PlannedSentence& sentence,
-                                     const Hypothesis& hypothesis, const DecodedSentence& decoded,
-                                     absl::Span<const LiteralFault> faults) {
-  if (!text.judged_in.has_value() || hypothesis.token_margins.empty()) return std::nullopt;
-  const std::vector<TextSpan> source_tokens = SourceSpans(sentence);
+// Judges a part, of whose literals and numbers these did not come through, and so the text.
+std::optional<Quality> FinishQuality(const Part& part, absl::Span<const LiteralFault> faults,
+                                     std::optional<Quality>* of_text) {
+  const Hypothesis& hypothesis = *part.hypothesis;
+  if (!part.text.judged_in.has_value() || hypothesis.token_margins.empty()) return std::nullopt;
+  const std::vector<TextSpan> source_tokens = SourceSpans(part.sentence());
   // The generated ones: a prefix was not.
   const size_t prefix = hypothesis.token_log_probs.size() - hypothesis.token_margins.size();
-  return Judge(
-      {.source = std::string_view(text.content).substr(sentence.span.begin, sentence.span.size()),
-       .target = decoded.text,
-       .languages = *text.judged_in,
-       .log_probs = absl::MakeConstSpan(hypothesis.token_log_probs).subspan(prefix),
-       .margins = hypothesis.token_margins,
-       .ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size(),
-       .source_tokens = source_tokens,
-       .target_tokens = decoded.spans,
-       .attention = decoded.attention,
-       .literal_faults = static_cast<int>(faults.size()),
-       .changes_literal = std::any_of(faults.begin(), faults.end(), [](const LiteralFault& fault) {
-         return fault.target.size() > 0;
-       })});
+  Quality quality =
+      Judge({.source = part.source(),
+             .target = part.target,
+             .languages = *part.text.judged_in,
+             .log_probs = absl::MakeConstSpan(hypothesis.token_log_probs).subspan(prefix),
+             .margins = hypothesis.token_margins,
+             .ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size(),
+             .source_tokens = source_tokens,
+             .target_tokens = part.spans,
+             .attention = part.attention,
+             .literal_faults = static_cast<int>(faults.size()),
+             .changes_literal = std::any_of(faults.begin(), faults.end(), [](const auto& fault) {
+               return fault.target.size() > 0;
+             })});
+  if (!of_text->has_value()) of_text->emplace();
+  TakeWorse(quality, &**of_text);
+  for (DoubtfulWord word : quality.doubtful) {
+    word.span = {word.span.begin + part.begin, word.span.end + part.begin};
+    (*of_text)->doubtful.push_back(word);
+  }
+  return quality;
 }
 
-// Adds the quality of a sentence, whose translation begins at byte `begin`, to that of the text.
-void AppendQuality(const Quality& sentence, size_t begin, std::optional<Quality>* text) {
-  if (!text->has_value()) text->emplace();
-  if (sentence.score < (*text)->score) {
-    (*text)->score = sentence.score;
-    (*text)->values = sentence.values;
+// Counts the terms of a part, and appends those that its translation does not have.
+void FinishTerms(const Tokenizer& tokenizer, const Part& part, Translation* translation) {
+  const std::vector<FoundTerm>& terms = part.sentence().terms;
+  if (terms.empty() || !part.is_best) return;
+  translation->terms += static_cast<int>(terms.size());
+  std::vector<UnmetTerm>* const unmet = &translation->unmet;
+  const size_t before = unmet->size();
+  for (FoundTerm& term : UnmetTerms(tokenizer.Decode(part.hypothesis->tokens), terms)) {
+    const bool marked = part.text.marked != nullptr;
+    unmet->push_back({std::move(term.glossary), std::move(term.source),
+                      marked ? part.text.marked->text.to_raw.Map(term.span) : term.span});
   }
-  for (DoubtfulWord word : sentence.doubtful) {
-    word.span = {word.span.begin + begin, word.span.end + begin};
-    (*text)->doubtful.push_back(word);
+  std::sort(unmet->begin() + static_cast<std::ptrdiff_t>(before), unmet->end(),
+            [](const UnmetTerm& a, const UnmetTerm& b) { return a.span.begin < b.span.begin; });
+}
+
+// Before the part's tokens are appended.
+void FinishInsight(const Tokenizer& tokenizer, const Part& part,
+                   const std::vector<AttentionHead>& heads, TranslatedHypothesis* to) {
+  const int source = static_cast<int>(to->alignment.source.size());
+  AppendInsight(*part.hypothesis, heads,
+                {.source_begin = source,
+                 .source_end = source + static_cast<int>(part.sentence().source.size()),
+                 .target_begin = static_cast<int>(to->token_ids.size()),
+                 .hidden = part.sentence().hidden,
+                 .best = part.is_best},
+                tokenizer, &to->heads, &to->steps);
+}
+
+// After the part's text was appended.
+void FinishAlignment(const Tokenizer& tokenizer, Part part, const AlignmentOptions& options,
+                     TranslatedHypothesis* to) {
+  if (!options.wanted) return;
+  std::vector<AlignedToken> target;
+  for (size_t i = 0; i < part.spans.size(); ++i) {
+    const TextSpan span = part.spans[i];
+    target.push_back({tokenizer.TargetPiece(part.hypothesis->tokens[part.sentence().hidden + i]),
+                      {span.begin + part.begin, span.end + part.begin}});
   }
+  AppendAlignment({part.text.content, to->text, part.sentence().source, std::move(target),
+                   std::move(part.attention)},
+                  options, &to->alignment);
+}
+
+// Appends the tokens of a part, except the hidden ones.  `score` becomes a sum weighted by tokens.
+void FinishTokens(const Tokenizer& tokenizer, const Part& part, TranslatedHypothesis* to) {
+  const Hypothesis& hypothesis = *part.hypothesis;
+  to->score += hypothesis.score * static_cast<float>(hypothesis.tokens.size() + 1);
+  for (size_t i = part.sentence().hidden; i < hypothesis.tokens.size(); ++i) {
+    to->token_ids.push_back(hypothesis.tokens[i]);
+    to->tokens.push_back(tokenizer.TargetPiece(hypothesis.tokens[i]));
+    to->token_scores.push_back(hypothesis.token_log_probs[i]);
+  }
+  to->log_prob += hypothesis.log_prob;
+  to->scored_tokens += static_cast<int>(hypothesis.token_log_probs.size());
+  to->min_log_prob = std::min(to->min_log_prob, LeastOf(hypothesis.token_log_probs));
+  const bool ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size();
+  to->end_score = ends ? hypothesis.token_log_probs.back() : 0.0f;
+  to->finish_reason = std::max(to->finish_reason, hypothesis.finish_reason);
 }
 
 // Makes the translation of a text without markup, whose sentences are `spans` of it, that of the
@@ -247,35 +275,6 @@ void Render(const PlannedText& text, const std::vector<TextSpan>& spans, Rendere
   }
 }
 
-// Appends one sentence's hypothesis to that of the text, except its text and its first `hidden`
-// tokens.  `score` becomes a sum weighted by tokens.
-void Append(const Tokenizer& tokenizer, const Hypothesis& hypothesis, size_t hidden,
-            TranslatedHypothesis* to) {
-  to->score += hypothesis.score * static_cast<float>(hypothesis.tokens.size() + 1);
-  for (size_t i = hidden; i < hypothesis.tokens.size(); ++i) {
-    to->token_ids.push_back(hypothesis.tokens[i]);
-    to->tokens.push_back(tokenizer.TargetPiece(hypothesis.tokens[i]));
-    to->token_scores.push_back(hypothesis.token_log_probs[i]);
-  }
-  to->log_prob += hypothesis.log_prob;
-  to->scored_tokens += static_cast<int>(hypothesis.token_log_probs.size());
-  to->min_log_prob = std::min(to->min_log_prob, LeastOf(hypothesis.token_log_probs));
-  const bool ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size();
-  to->end_score = ends ? hypothesis.token_log_probs.back() : 0.0f;
-  to->finish_reason = std::max(to->finish_reason, hypothesis.finish_reason);
-}
-
-// Where the tokens of a sentence go that is appended to a hypothesis.
-SentenceTokens PlaceOf(const PlannedSentence& sentence, const TranslatedHypothesis& whole,
-                       bool best) {
-  const int source = static_cast<int>(whole.alignment.source.size());
-  return {.source_begin = source,
-          .source_end = source + static_cast<int>(sentence.source.size()),
-          .target_begin = static_cast<int>(whole.token_ids.size()),
-          .hidden = sentence.hidden,
-          .best = best};
-}
-
 // The results for a sentence; none if it has no text.
 absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
                                       absl::Span<const JobResult> results) {
@@ -283,26 +282,9 @@ absl::Span<const Hypothesis> FoundFor(const PlannedSentence& sentence,
   return results[sentence.job].hypotheses;
 }
 
-// Counts the terms of a sentence, and appends those that its best hypothesis does not have.
-void AppendUnmet(const Tokenizer& tokenizer, const PlannedText& text,
-                 const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                 Translation* translation) {
-  if (sentence.terms.empty()) return;
-  translation->terms += static_cast<int>(sentence.terms.size());
-  std::vector<UnmetTerm>* const unmet = &translation->unmet;
-  const size_t before = unmet->size();
-  for (FoundTerm& term : UnmetTerms(tokenizer.Decode(hypothesis.tokens), sentence.terms)) {
-    const bool marked = text.marked != nullptr;
-    unmet->push_back({std::move(term.glossary), std::move(term.source),
-                      marked ? text.marked->text.to_raw.Map(term.span) : term.span});
-  }
-  std::sort(unmet->begin() + static_cast<std::ptrdiff_t>(before), unmet->end(),
-            [](const UnmetTerm& a, const UnmetTerm& b) { return a.span.begin < b.span.begin; });
-}
-
 // Appends what a memory has for a sentence, if anything.
-void AppendMatch(const PlannedText& text, size_t number, absl::Span<const JobResult> results,
-                 std::vector<MemoryMatch>* matches) {
+void FinishMemory(const PlannedText& text, size_t number, absl::Span<const JobResult> results,
+                  std::vector<MemoryMatch>* matches) {
   const PlannedSentence& sentence = text.sentences[number];
   if (!sentence.match.has_value()) return;
   MemoryMatch& match = matches->emplace_back(*sentence.match);
@@ -361,29 +343,27 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       const PlannedSentence& sentence = text.sentences[s];
       if (split) whole.text.append(text.content, end, sentence.span.begin - end);
       end = sentence.span.end;
-      const size_t begin = whole.text.size();
       const absl::Span<const Hypothesis> found = FoundFor(sentence, results);
-      if (!found.empty()) {
-        // A sentence with fewer hypotheses than another repeats its last one.
-        const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
-        DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
-        const absl::Span<const LiteralFault> faults =
-            PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
-        qualities[s] = JudgeSentence(text, sentence, hypothesis, decoded, faults);
-        if (qualities[s].has_value()) AppendQuality(*qualities[s], begin, &whole.quality);
-        if (h == 0) AppendUnmet(tokenizer, text, sentence, hypothesis, &translation);
-        AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
-                      &whole.heads, &whole.steps);
-        AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,
-                      &whole);
-        Append(tokenizer, hypothesis, sentence.hidden, &whole);
-        tokens += hypothesis.tokens.size() + 1;
-      } else if (sentence.stored() != nullptr) {
-        const DecodedSentence stored = DecodeStored(tokenizer, sentence, nullptr);
-        PlaceAndCheck(text, s, stored, begin, renderer, &whole.literal_faults);
-        whole.text += stored.text;
+      // A sentence with fewer hypotheses than another repeats its last one.
+      const Hypothesis* const hypothesis =
+          found.empty() ? nullptr : &found[std::min(h, found.size() - 1)];
+      Part part = {text, s, hypothesis, whole.text.size(), h == 0};
+      if (hypothesis != nullptr || sentence.stored() != nullptr) {
+        Decode(tokenizer, alignment, &part);
+        Placement placement;
+        if (renderer.has_value()) placement = FinishMarks(part);
+        const auto faults = FinishLiterals(part, placement, &whole.literal_faults);
+        if (renderer.has_value()) renderer->Set(s, part.target, std::move(placement));
+        if (hypothesis != nullptr) qualities[s] = FinishQuality(part, faults, &whole.quality);
       }
-      spans.push_back({begin, whole.text.size()});
+      whole.text += part.target;
+      spans.push_back({part.begin, whole.text.size()});
+      if (hypothesis == nullptr) continue;
+      FinishTerms(tokenizer, part, &translation);
+      FinishInsight(tokenizer, part, alignment.heads, &whole);
+      FinishTokens(tokenizer, part, &whole);
+      FinishAlignment(tokenizer, std::move(part), alignment.options, &whole);
+      tokens += hypothesis->tokens.size() + 1;
     }
     if (split) whole.text.append(text.content, end);
     if (tokens > 0) whole.score /= static_cast<float>(tokens);
@@ -395,7 +375,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       translation.sentences.back().is_part = text.sentences[s].is_part;
       translation.sentences.back().quality = std::move(qualities[s]);
       translation.divided = translation.divided || text.sentences[s].is_part;
-      AppendMatch(text, s, results, &translation.matches);
+      FinishMemory(text, s, results, &translation.matches);
     }
   }
   return translation;
@@ -415,21 +395,20 @@ absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
   return refused;
 }
 
-std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
-                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                   const AlignmentPlan& alignment) {
-  return Decode(tokenizer, text, sentence, hypothesis, alignment).text;
+std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                   const Hypothesis& hypothesis, const AlignmentPlan& alignment) {
+  Part part = {text, sentence, &hypothesis};
+  Decode(tokenizer, alignment, &part);
+  return std::move(part.target);
 }
 
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer) {
-  const PlannedSentence& planned = text.sentences[sentence];
-  DecodedSentence decoded = hypothesis == nullptr
-                                ? DecodeStored(tokenizer, planned, nullptr)
-                                : Decode(tokenizer, text, planned, *hypothesis, alignment);
-  Placement placement = PlacementIn(text, sentence, decoded);
-  renderer->Set(sentence, std::move(decoded.text), std::move(placement));
+  Part part = {text, sentence, hypothesis};
+  Decode(tokenizer, alignment, &part);
+  Placement placement = FinishMarks(part);
+  renderer->Set(sentence, std::move(part.target), std::move(placement));
 }
 
 }  // namespace dragoman

@@ -28,10 +28,9 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
 absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
                           Translation* translation);
 
-// The text of one hypothesis of a sentence, as it appears in the translation.
-std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
-                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                   const AlignmentPlan& alignment);
+// What a hypothesis of sentence number `sentence` says, as it appears in the translation.
+std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                   const Hypothesis& hypothesis, const AlignmentPlan& alignment);
 
 // Tells a renderer the translation of sentence number `sentence` of a text with markup, with the
 // places of its marks; without a hypothesis, what a memory answers.

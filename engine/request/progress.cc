@@ -155,7 +155,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
   std::string words;
   if (sentence.job >= 0 && jobs_[sentence.job].done) {
     best = BestOf(sentence);
-    words = TextOf(tokenizer_, text, sentence, *best, plan_.alignment);
+    words = TextOf(tokenizer_, text, sentence_, *best, plan_.alignment);
   } else if (sentence.job >= 0) {
     if (sentence.stored() != nullptr) return false;
     const absl::Span<const int32_t> stable = Written(jobs_[sentence.job].stable);

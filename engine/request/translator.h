@@ -10,7 +10,8 @@
 //
 // (tests/translator_test.cc compiles and runs these lines.)  A request is checked, split into
 // sentences if it asks for that, and tokenized: one job per sentence (plan.h).  The jobs run in the
-// pool.  When the last one ends, their results are put together (assembly.h).
+// pool.  When the last one ends, their results are put together (assembly.h).  A request that needs
+// more than one model is a running_request.h.
 
 #ifndef DRAGOMAN_ENGINE_REQUEST_TRANSLATOR_H_
 #define DRAGOMAN_ENGINE_REQUEST_TRANSLATOR_H_
@@ -92,10 +93,10 @@ class Translator {
  private:
   // A model that was not in memory.
   struct Awaited {
-    std::shared_ptr<const ModelProfile> profile;
-    Fetch fetch;
     std::shared_ptr<const Translator> Found();  // REQUIRES: it is.
 
+    std::shared_ptr<const ModelProfile> profile;
+    Fetch fetch;
     absl::Mutex mutex;
     std::shared_ptr<const Translator> found ABSL_GUARDED_BY(mutex);
   };

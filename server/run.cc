@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "engine/base/mutex_checks.h"
-#include "engine/machine_report.h"
+#include "engine/model/machine_report.h"
 #include "server/capacity.h"
 #include "server/check.h"
 #include "server/config/config.h"

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "engine/base/json.h"
+#include "engine/request/translator.h"
 #include "engine/text/words.h"
-#include "engine/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 

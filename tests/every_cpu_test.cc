@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/decode/observer.h"
 #include "engine/math/kernels.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 

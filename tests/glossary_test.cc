@@ -1,4 +1,4 @@
-#include "engine/glossary.h"
+#include "engine/request/glossary.h"
 
 #include <memory>
 #include <string>

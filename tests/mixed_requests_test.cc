@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/synchronization/blocking_counter.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 

@@ -1,4 +1,4 @@
-#include "engine/plan.h"
+#include "engine/request/plan.h"
 
 #include <limits>
 #include <memory>
@@ -31,7 +31,7 @@ class PlanTest : public testing::Test {
 
   absl::Status Plan(TranslateRequest request) {
     absl::StatusOr<TranslationPlan> plan = MakePlan(
-        context_, std::move(request), std::make_shared<RequestState>(absl::InfiniteFuture()));
+        context_, {std::move(request)}, std::make_shared<RequestState>(absl::InfiniteFuture()));
     if (plan.ok()) plan_ = *std::move(plan);
     return plan.status();
   }

@@ -1,6 +1,6 @@
 // What a text was before it was edited: a guess at its translation, which changes nothing.
 
-#include "engine/previous.h"
+#include "engine/request/previous.h"
 
 #include <string>
 #include <vector>

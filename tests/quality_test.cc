@@ -1,6 +1,6 @@
 // What a score of quality is made of, and what is done with it.
 
-#include "engine/quality.h"
+#include "engine/request/quality.h"
 
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-#include "engine/search_request.h"
+#include "engine/request/search_request.h"
 
 #include <memory>
 #include <string>

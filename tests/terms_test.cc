@@ -1,6 +1,6 @@
 // The terms of a text, and what its translation has of them.
 
-#include "engine/terms.h"
+#include "engine/request/terms.h"
 
 #include <memory>
 #include <string>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/route.h"
+#include "engine/request/route.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"

@@ -8,8 +8,8 @@
 
 #include "absl/synchronization/notification.h"
 #include "engine/base/status.h"
-#include "engine/route.h"
-#include "engine/translator.h"
+#include "engine/request/route.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 

@@ -1,4 +1,4 @@
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 
 #include <algorithm>
 #include <atomic>

@@ -171,7 +171,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
   TranslateTask task(parts_);
   RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit()));
   if (!task.detected().has_value()) return absl::OkStatus();
-  const SourceGroup& group = task.detected()->groups.front();
+  const TextGroup& group = task.detected()->groups.front();
   report_.set_source_language(task.detected()->texts.front().language);
   // In the target language already: then passages in other languages may be translated.
   if (group.route.has_value()) header_.mutable_request()->set_source_language(group.language);

@@ -151,3 +151,8 @@ Passage Replacement(size_t begin, size_t end, int line, std::string replacement)
 }
 
 }  // namespace dragoman
+  for (; !open.empty(); open.pop_back()) {  // a translation that lacks an end tag
+    const Element& element = elements[open.back().first];
+    if (element.tight) WriteTight(open.back().second, element.open, element.close, &out);
+    if (!element.tight) out += element.close;
+  }

@@ -70,6 +70,10 @@ struct DocumentOptions {
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
+// Whether a passage that has letters has got a translation without any character.  It counts as
+// not translated, so that no sentence vanishes from a file.
+bool IsLost(const Passage& passage, std::string_view translation);
+
 class Patience;  // patience.h
 
 // The part with `translations` in the places of the passages.  It is cut off if `patience` does not

@@ -65,7 +65,7 @@ DIRECTORIES = (
     *(layer("server", name, layers, rf"|crypto/|documents/(document|tmx|xml_events)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
     (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
-    (r"client/", rf"client/|crypto/|web/|documents/(document|tmx)\.|engine/(options|base)/|{PROTO}"),
+    (r"client/", rf"client/|crypto/|web/|documents/(csv_rows|document|tmx)\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.

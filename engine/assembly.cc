@@ -124,11 +124,9 @@ void AppendAligned(const Tokenizer& tokenizer, const PlannedText& text,
       options, &to->alignment);
 }
 
-// Where the marks of a sentence are in its translation.
-Placement PlacementIn(const PlannedText& text, size_t number, const DecodedSentence& decoded) {
-  const PlannedSentence& planned = text.sentences[number];
-  const MarkedSentence& sentence = text.marked->sentences[number];
-  if (sentence.marks.empty()) return {};
+// A sentence and its translation, for its marks.
+AlignedSentence AlignedOf(const PlannedText& text, const PlannedSentence& planned,
+                          const DecodedSentence& decoded) {
   AlignedSentence aligned = {
       .source = std::string_view(text.content).substr(planned.span.begin, planned.span.size()),
       .target = decoded.text,
@@ -142,7 +140,25 @@ Placement PlacementIn(const PlannedText& text, size_t number, const DecodedSente
     aligned.source_tokens = SpansOfCharacters(aligned.source);
     aligned.target_tokens = SpansOfCharacters(aligned.target);
   }
-  return PlaceMarks(aligned, sentence.marks);
+  return aligned;
+}
+
+// Where the marks of a sentence are in its translation, and whether that is one.
+struct Placed {
+  Placement placement;
+  Damage damage = Damage::kNone;
+};
+
+Placed Place(const PlannedText& text, size_t number, const DecodedSentence& decoded) {
+  const PlannedSentence& planned = text.sentences[number];
+  absl::Span<const SentenceMark> marks;
+  if (text.marked != nullptr) marks = text.marked->sentences[number].marks;
+  const AlignedSentence aligned = AlignedOf(text, planned, decoded);
+  Placed placed;
+  if (!marks.empty()) placed.placement = PlaceMarks(aligned, marks);
+  if (planned.may_vanish || planned.stored() != nullptr) return placed;
+  placed.damage = DamageOf(aligned, marks, placed.placement);
+  return placed;
 }
 
 // Bytes that are neither words nor numbers, so that what they replace is not checked.
@@ -173,12 +189,10 @@ void AppendFaults(const PlannedText& text, size_t number, std::string translatio
 // Tells the renderer, if there is one, a sentence whose translation begins at byte `begin` of the
 // text's, and appends its faults if they are to be told.  Returns those of the sentence.
 absl::Span<const LiteralFault> PlaceAndCheck(const PlannedText& text, size_t number,
-                                             const DecodedSentence& decoded, size_t begin,
-                                             std::optional<Renderer>& renderer,
+                                             const DecodedSentence& decoded, Placement placement,
+                                             size_t begin, std::optional<Renderer>& renderer,
                                              std::vector<LiteralFault>* faults) {
   const size_t before = faults->size();
-  Placement placement;
-  if (renderer.has_value()) placement = PlacementIn(text, number, decoded);
   if (text.checked_in.has_value()) {
     AppendFaults(text, number, decoded.text, placement, begin, faults);
   }
@@ -263,6 +277,11 @@ void Append(const Tokenizer& tokenizer, const Hypothesis& hypothesis, size_t hid
   const bool ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size();
   to->end_score = ends ? hypothesis.token_log_probs.back() : 0.0f;
   to->finish_reason = std::max(to->finish_reason, hypothesis.finish_reason);
+}
+
+// A sentence that stays as it is.
+void AppendSource(const PlannedText& text, const PlannedSentence& sentence, std::string* to) {
+  to->append(text.content, sentence.span.begin, sentence.span.size());
 }
 
 // Where the tokens of a sentence go that is appended to a hypothesis.
@@ -367,21 +386,36 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
         // A sentence with fewer hypotheses than another repeats its last one.
         const Hypothesis& hypothesis = found[std::min(h, found.size() - 1)];
         DecodedSentence decoded = Decode(tokenizer, text, sentence, hypothesis, alignment);
-        const absl::Span<const LiteralFault> faults =
-            PlaceAndCheck(text, s, decoded, begin, renderer, &whole.literal_faults);
-        qualities[s] = JudgeSentence(text, sentence, hypothesis, decoded, faults);
+        Placed placed = Place(text, s, decoded);
+        const bool stays = placed.damage != Damage::kNone;
+        if (stays) {
+          if (text.judged_in.has_value()) qualities[s].emplace().score = 0.0f;
+        } else {
+          const absl::Span<const LiteralFault> faults =
+              PlaceAndCheck(text, s, decoded, std::move(placed.placement), begin, renderer,
+                            &whole.literal_faults);
+          qualities[s] = JudgeSentence(text, sentence, hypothesis, decoded, faults);
+        }
         if (qualities[s].has_value()) AppendQuality(*qualities[s], begin, &whole.quality);
         if (h == 0) AppendUnmet(tokenizer, text, sentence, hypothesis, &translation);
         AppendInsight(hypothesis, alignment.heads, PlaceOf(sentence, whole, h == 0), tokenizer,
                       &whole.heads, &whole.steps);
-        AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded), alignment.options,
-                      &whole);
+        if (stays) {
+          AppendSource(text, sentence, &whole.text);
+          if (h == 0) ++translation.untranslated;
+        } else {
+          AppendAligned(tokenizer, text, sentence, hypothesis, std::move(decoded),
+                        alignment.options, &whole);
+        }
         Append(tokenizer, hypothesis, sentence.hidden, &whole);
         tokens += hypothesis.tokens.size() + 1;
       } else if (sentence.stored() != nullptr) {
         const DecodedSentence stored = DecodeStored(tokenizer, sentence, nullptr);
-        PlaceAndCheck(text, s, stored, begin, renderer, &whole.literal_faults);
+        PlaceAndCheck(text, s, stored, Place(text, s, stored).placement, begin, renderer,
+                      &whole.literal_faults);
         whole.text += stored.text;
+      } else {
+        AppendSource(text, sentence, &whole.text);
       }
       spans.push_back({begin, whole.text.size()});
     }
@@ -415,10 +449,18 @@ absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
   return refused;
 }
 
-std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text,
-                   const PlannedSentence& sentence, const Hypothesis& hypothesis,
-                   const AlignmentPlan& alignment) {
-  return Decode(tokenizer, text, sentence, hypothesis, alignment).text;
+std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                   const Hypothesis* hypothesis, const AlignmentPlan& alignment) {
+  const PlannedSentence& planned = text.sentences[sentence];
+  std::string words;
+  if (hypothesis != nullptr) {
+    DecodedSentence decoded = Decode(tokenizer, text, planned, *hypothesis, alignment);
+    if (Place(text, sentence, decoded).damage == Damage::kNone) return std::move(decoded.text);
+  } else if (planned.stored() != nullptr) {
+    return *planned.stored();
+  }
+  AppendSource(text, planned, &words);
+  return words;
 }
 
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
@@ -428,8 +470,24 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
   DecodedSentence decoded = hypothesis == nullptr
                                 ? DecodeStored(tokenizer, planned, nullptr)
                                 : Decode(tokenizer, text, planned, *hypothesis, alignment);
-  Placement placement = PlacementIn(text, sentence, decoded);
-  renderer->Set(sentence, std::move(decoded.text), std::move(placement));
+  Placed placed = Place(text, sentence, decoded);
+  if (placed.damage != Damage::kNone) return;
+  renderer->Set(sentence, std::move(decoded.text), std::move(placed.placement));
+}
+
+bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                 absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment) {
+  return std::any_of(hypotheses.begin(), hypotheses.end(), [&](const Hypothesis& hypothesis) {
+    const DecodedSentence decoded =
+        Decode(tokenizer, text, text.sentences[sentence], hypothesis, alignment);
+    return Place(text, sentence, decoded).damage != Damage::kNone;
+  });
+}
+
+void TakeUnread(PlannedText* text, size_t sentence) {
+  PlannedSentence& planned = text->sentences[sentence];
+  planned.source = planned.unread->source;
+  text->marked->sentences[sentence].marks = planned.unread->marks;
 }
 
 TranslateTimes LongestTimes(absl::Span<const JobResult> results) {

@@ -40,6 +40,7 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
   void SetCallbacks(size_t job, Job* to);
   void JobDone(size_t job, JobResult result);
   bool TryPlainly(size_t job, JobResult* result);
+  bool TryUnread(size_t job, const JobResult& result);
   void Respond(absl::Status status);
 
   const std::shared_ptr<const Model> model_;
@@ -108,13 +109,37 @@ bool RunningRequest::TryPlainly(size_t job, JobResult* result) {
   return false;
 }
 
+// For the result of a job that reads stand-ins: whether something of them is left, and the sentence
+// is now being read without its literals.
+bool RunningRequest::TryUnread(size_t job, const JobResult& result) {
+  const auto [t, sentence] = plan_.places[job];
+  JobPtr unread = std::move(plain_[job]);
+  if (!WantsUnread(model_->tokenizer(), plan_.texts[t], sentence, result.hypotheses,
+                   plan_.alignment)) {
+    return false;
+  }
+  unread->on_done = [self = shared_from_this(), job, times = result.times](JobResult other) {
+    other.times.steps += times.steps;
+    other.times.kept += times.kept;
+    const auto [text, number] = self->plan_.places[job];
+    TakeUnread(&self->plan_.texts[text], number);
+    self->JobDone(job, std::move(other));
+  };
+  std::vector<JobPtr> jobs;
+  jobs.push_back(std::move(unread));
+  return pool_->Submit(std::move(jobs)).ok();  // otherwise the sentence stays as it is
+}
+
 void RunningRequest::JobDone(size_t job, JobResult result) {
   if (result.status.ok() && !model_->whole()) {
     result.status = absl::UnavailableError(
         absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
   }
   const bool repairs = plain_[job] != nullptr && result.status.ok();
-  if (repairs && TryPlainly(job, &result)) return;
+  const bool reads_stand_ins =
+      repairs &&
+      plan_.texts[plan_.places[job].text].sentences[plan_.places[job].sentence].unread != nullptr;
+  if (reads_stand_ins ? TryUnread(job, result) : repairs && TryPlainly(job, &result)) return;
   if (!result.status.ok()) {
     {
       absl::MutexLock lock(&mutex_);

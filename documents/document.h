@@ -111,6 +111,8 @@ struct DocumentFormat {
                                                     const DocumentOptions& options) = nullptr;
   // The reader refuses what is not of the format; so it reads what was written, too.
   bool strict = false;
+  // The passages are strings of a program (LITERALS_STRINGS): see program_text.h.
+  bool strings = false;
 };
 
 // All formats (formats.cc).

@@ -45,17 +45,17 @@ class PlanTest : public testing::Test {
 TEST_F(PlanTest, WhatIsRefusedIsNotTokenized) {
   // Tokens would be counted, and be too many.
   const absl::Status status =
-      Plan({.texts = {"a b c d e f g h", "i j k"}, .options = {.beam_size = 3}});
+      Plan({.texts = {"ab c d e f g hi", "ij kl"}, .options = {.beam_size = 3}});
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_EQ(size_.texts, 2);
   EXPECT_EQ(size_.bytes, 20u);
   EXPECT_EQ(size_.rows, 3);
   context_.check_ahead = nullptr;
-  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"a b c d e f g h", "i j k"}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"ab c d e f g hi", "ij kl"}})));
 }
 
 TEST_F(PlanTest, AMistakeIsToldEvenIfTheQueueIsFull) {
-  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"a"}, .options = {.beam_size = -1}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"cat"}, .options = {.beam_size = -1}})));
   EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"\xff"}})));
   EXPECT_EQ(asked_, 0);
 }

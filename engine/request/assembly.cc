@@ -38,6 +38,8 @@ struct Part {
   // attention: [tokens, source tokens], or none.
   std::vector<TextSpan> spans = {};
   std::vector<float> attention = {};
+  Placement placement = {};  // of its marks
+  bool stays = false;        // as it is, since the hypothesis is no translation, or there is none
 
   const PlannedSentence& sentence() const { return text.sentences[number]; }
   std::string_view source() const { return BytesOf(sentence().span); }
@@ -89,7 +91,7 @@ void MoveSpans(std::string_view from, std::string_view to, std::vector<TextSpan>
   for (TextSpan& span : *spans) span = {move(span.begin), move(span.end)};
 }
 
-// Fills in what a part says.
+// Fills in the words of a part.
 void Decode(const Tokenizer& tokenizer, const AlignmentPlan& plan, Part* part) {
   const PlannedSentence& sentence = part->sentence();
   const bool is_stored = sentence.stored() != nullptr;
@@ -113,10 +115,11 @@ void Decode(const Tokenizer& tokenizer, const AlignmentPlan& plan, Part* part) {
   }
 }
 
-// Where the marks of a part are in its translation.
-Placement FinishMarks(const Part& part) {
-  const std::vector<SentenceMark>& marks = part.text.marked->sentences[part.number].marks;
-  if (marks.empty()) return {};
+// Finds where the marks of a part are in its translation, and whether that is one.
+void FinishMarks(Part* to) {
+  const Part& part = *to;
+  absl::Span<const SentenceMark> marks;
+  if (part.text.marked != nullptr) marks = part.text.marked->sentences[part.number].marks;
   AlignedSentence aligned = {.source = part.source(),
                              .target = part.target,
                              .source_tokens = SourceSpans(part.sentence()),
@@ -128,7 +131,19 @@ Placement FinishMarks(const Part& part) {
     aligned.source_tokens = SpansOfCharacters(aligned.source);
     aligned.target_tokens = SpansOfCharacters(aligned.target);
   }
-  return PlaceMarks(aligned, marks);
+  if (!marks.empty()) to->placement = PlaceMarks(aligned, marks);
+  if (part.sentence().may_vanish || part.sentence().stored() != nullptr) return;
+  to->stays = DamageOf(aligned, marks, part.placement) != Damage::kNone;
+}
+
+// Fills in what a part says.
+void Finish(const Tokenizer& tokenizer, const AlignmentPlan& plan, Part* part) {
+  part->stays = part->hypothesis == nullptr && part->sentence().stored() == nullptr;
+  if (!part->stays) {
+    Decode(tokenizer, plan, part);
+    FinishMarks(part);
+  }
+  if (part->stays) part->target = part->source();
 }
 
 // Bytes that are neither words nor numbers, so that what they replace is not checked.
@@ -138,10 +153,10 @@ void Blank(TextSpan span, std::string* text) {
 
 // Appends what is missing from the translation of a part, apart from opaque marks: they are in it
 // in any case.  Returns what was appended.
-absl::Span<const LiteralFault> FinishLiterals(const Part& part, const Placement& placement,
-                                              std::vector<LiteralFault>* faults) {
+absl::Span<const LiteralFault> FinishLiterals(const Part& part, std::vector<LiteralFault>* faults) {
+  const Placement& placement = part.placement;
   const size_t before = faults->size();
-  if (!part.text.checked_in.has_value()) return {};
+  if (!part.text.checked_in.has_value() || part.stays) return {};
   std::string source(part.source()), target = part.target;
   for (size_t m = 0; m < placement.marks.size(); ++m) {
     const SentenceMark& mark = part.text.marked->sentences[part.number].marks[m];
@@ -159,31 +174,38 @@ absl::Span<const LiteralFault> FinishLiterals(const Part& part, const Placement&
   return absl::MakeConstSpan(*faults).subspan(before);
 }
 
-// Judges a part, of whose literals and numbers these did not come through, and so the text.
-std::optional<Quality> FinishQuality(const Part& part, absl::Span<const LiteralFault> faults,
-                                     std::optional<Quality>* of_text) {
+// Judges a part, of whose literals and numbers these did not come through.
+std::optional<Quality> JudgePart(const Part& part, absl::Span<const LiteralFault> faults) {
+  if (!part.text.judged_in.has_value() || part.hypothesis == nullptr) return std::nullopt;
+  if (part.stays) return Quality{.score = 0.0f};
   const Hypothesis& hypothesis = *part.hypothesis;
-  if (!part.text.judged_in.has_value() || hypothesis.token_margins.empty()) return std::nullopt;
+  if (hypothesis.token_margins.empty()) return std::nullopt;
   const std::vector<TextSpan> source_tokens = SourceSpans(part.sentence());
   // The generated ones: a prefix was not.
   const size_t prefix = hypothesis.token_log_probs.size() - hypothesis.token_margins.size();
-  Quality quality =
-      Judge({.source = part.source(),
-             .target = part.target,
-             .languages = *part.text.judged_in,
-             .log_probs = absl::MakeConstSpan(hypothesis.token_log_probs).subspan(prefix),
-             .margins = hypothesis.token_margins,
-             .ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size(),
-             .source_tokens = source_tokens,
-             .target_tokens = part.spans,
-             .attention = part.attention,
-             .literal_faults = static_cast<int>(faults.size()),
-             .changes_literal = std::any_of(faults.begin(), faults.end(), [](const auto& fault) {
-               return fault.target.size() > 0;
-             })});
+  return Judge({.source = part.source(),
+                .target = part.target,
+                .languages = *part.text.judged_in,
+                .log_probs = absl::MakeConstSpan(hypothesis.token_log_probs).subspan(prefix),
+                .margins = hypothesis.token_margins,
+                .ends = hypothesis.token_log_probs.size() > hypothesis.tokens.size(),
+                .source_tokens = source_tokens,
+                .target_tokens = part.spans,
+                .attention = part.attention,
+                .literal_faults = static_cast<int>(faults.size()),
+                .changes_literal = std::any_of(faults.begin(), faults.end(), [](const auto& fault) {
+                  return fault.target.size() > 0;
+                })});
+}
+
+// Judges a part, and so the text.
+std::optional<Quality> FinishQuality(const Part& part, absl::Span<const LiteralFault> faults,
+                                     std::optional<Quality>* of_text) {
+  std::optional<Quality> quality = JudgePart(part, faults);
+  if (!quality.has_value()) return quality;
   if (!of_text->has_value()) of_text->emplace();
-  TakeWorse(quality, &**of_text);
-  for (DoubtfulWord word : quality.doubtful) {
+  TakeWorse(*quality, &**of_text);
+  for (DoubtfulWord word : quality->doubtful) {
     word.span = {word.span.begin + part.begin, word.span.end + part.begin};
     (*of_text)->doubtful.push_back(word);
   }
@@ -222,7 +244,7 @@ void FinishInsight(const Tokenizer& tokenizer, const Part& part,
 // After the part's text was appended.
 void FinishAlignment(const Tokenizer& tokenizer, Part part, const AlignmentOptions& options,
                      TranslatedHypothesis* to) {
-  if (!options.wanted) return;
+  if (!options.wanted || part.stays) return;
   std::vector<AlignedToken> target;
   for (size_t i = 0; i < part.spans.size(); ++i) {
     const TextSpan span = part.spans[i];
@@ -348,17 +370,14 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       const Hypothesis* const hypothesis =
           found.empty() ? nullptr : &found[std::min(h, found.size() - 1)];
       Part part = {text, s, hypothesis, whole.text.size(), h == 0};
-      if (hypothesis != nullptr || sentence.stored() != nullptr) {
-        Decode(tokenizer, alignment, &part);
-        Placement placement;
-        if (renderer.has_value()) placement = FinishMarks(part);
-        const auto faults = FinishLiterals(part, placement, &whole.literal_faults);
-        if (renderer.has_value()) renderer->Set(s, part.target, std::move(placement));
-        if (hypothesis != nullptr) qualities[s] = FinishQuality(part, faults, &whole.quality);
-      }
+      Finish(tokenizer, alignment, &part);
+      const auto faults = FinishLiterals(part, &whole.literal_faults);
+      qualities[s] = FinishQuality(part, faults, &whole.quality);
+      if (renderer.has_value() && !part.stays) renderer->Set(s, part.target, part.placement);
       whole.text += part.target;
       spans.push_back({part.begin, whole.text.size()});
       if (hypothesis == nullptr) continue;
+      if (part.stays && part.is_best) ++translation.untranslated;
       FinishTerms(tokenizer, part, &translation);
       FinishInsight(tokenizer, part, alignment.heads, &whole);
       FinishTokens(tokenizer, part, &whole);
@@ -396,9 +415,9 @@ absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
 }
 
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                   const Hypothesis& hypothesis, const AlignmentPlan& alignment) {
-  Part part = {text, sentence, &hypothesis};
-  Decode(tokenizer, alignment, &part);
+                   const Hypothesis* hypothesis, const AlignmentPlan& alignment) {
+  Part part = {text, sentence, hypothesis};
+  Finish(tokenizer, alignment, &part);
   return std::move(part.target);
 }
 
@@ -406,9 +425,24 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer) {
   Part part = {text, sentence, hypothesis};
-  Decode(tokenizer, alignment, &part);
-  Placement placement = FinishMarks(part);
-  renderer->Set(sentence, std::move(part.target), std::move(placement));
+  Finish(tokenizer, alignment, &part);
+  if (part.stays) return;
+  renderer->Set(sentence, std::move(part.target), std::move(part.placement));
+}
+
+bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                 absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment) {
+  return std::any_of(hypotheses.begin(), hypotheses.end(), [&](const Hypothesis& hypothesis) {
+    Part part = {text, sentence, &hypothesis};
+    Finish(tokenizer, alignment, &part);
+    return part.stays;
+  });
+}
+
+void TakeUnread(PlannedText* text, size_t sentence) {
+  PlannedSentence& planned = text->sentences[sentence];
+  planned.source = planned.unread->source;
+  text->marked->sentences[sentence].marks = planned.unread->marks;
 }
 
 }  // namespace dragoman

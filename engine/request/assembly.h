@@ -28,15 +28,24 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
 absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
                           Translation* translation);
 
-// What a hypothesis of sentence number `sentence` says, as it appears in the translation.
+// The text of a sentence as it appears in the translation of a text without markup; without a
+// hypothesis, what a memory answers, or the sentence itself.
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                   const Hypothesis& hypothesis, const AlignmentPlan& alignment);
+                   const Hypothesis* hypothesis, const AlignmentPlan& alignment);
 
 // Tells a renderer the translation of sentence number `sentence` of a text with markup, with the
-// places of its marks; without a hypothesis, what a memory answers.
+// places of its marks; without a hypothesis, what a memory answers.  One that stays is not told.
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
+
+// Whether a sentence must be read again without its literals: one of these hypotheses is damaged
+// (placement.h).
+bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                 absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment);
+
+// Makes a sentence the one that was read again.
+void TakeUnread(PlannedText* text, size_t sentence);
 
 }  // namespace dragoman
 

@@ -28,6 +28,7 @@ class Hop : public std::enable_shared_from_this<Hop> {
   absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, WorkerPool* pool,
                                            HopRequest request);
   void SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to);
+  void OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to);
   void JobDone(size_t job, JobResult result);
   void Answer(absl::Status status);
   void Respond(absl::Status status);
@@ -78,10 +79,39 @@ void Hop::SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to) {
     self->JobDone(job, std::move(result));
   };
   // Of a sentence with two jobs, nothing is certain before both are done.
-  if (plain != nullptr) return OrPlainly(std::move(plain), plan_.doubtful_loss, pool, to);
+  if (plain != nullptr) {
+    const auto [text, sentence] = plan_.places[job];
+    if (plan_.texts[text].sentences[sentence].unread != nullptr) {
+      return OrUnread(job, std::move(plain), pool, to);
+    }
+    return OrPlainly(std::move(plain), plan_.doubtful_loss, pool, to);
+  }
   if (!teller_.has_value()) return;
   to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
     self->teller_->Stable(job, tokens);
+  };
+}
+
+// Makes a job that reads stand-ins one for the whole sentence: if something of them is left, the
+// sentence is read again without its literals.  If that cannot be, it stays as it is.
+void Hop::OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to) {
+  const auto spare = std::make_shared<JobPtr>(std::move(unread));
+  to->on_done = [=, self = shared_from_this()](JobResult result) {
+    PlannedText& text = self->plan_.texts[self->plan_.places[job].text];
+    const size_t sentence = self->plan_.places[job].sentence;
+    if (!result.status.ok() || !WantsUnread(self->model_->tokenizer(), text, sentence,
+                                            result.hypotheses, self->plan_.alignment)) {
+      return self->JobDone(job, std::move(result));
+    }
+    (*spare)->on_done = [=, &text, times = result.times](JobResult other) {
+      other.times.steps += times.steps;
+      other.times.kept += times.kept;
+      TakeUnread(&text, sentence);
+      self->JobDone(job, std::move(other));
+    };
+    std::vector<JobPtr> jobs;
+    jobs.push_back(std::move(*spare));
+    if (!pool->Submit(std::move(jobs)).ok()) self->JobDone(job, std::move(result));
   };
 }
 

@@ -265,6 +265,7 @@ void Pivot::Compose(size_t text, Translation* second) const {
   second->source_tokens = first.source_tokens;
   second->truncated = second->truncated || first.truncated;
   second->divided = second->divided || first.divided;
+  second->untranslated += first.untranslated;
   second->low_quality = second->low_quality || first.low_quality;
   // Sentences can be told apart only if both hops found the same number of them.
   if (first.sentences.size() == second->sentences.size()) {

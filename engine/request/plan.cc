@@ -21,6 +21,7 @@
 #include "engine/text/language_tag.h"
 #include "engine/text/literal_marks.h"
 #include "engine/text/splitter.h"
+#include "engine/text/words.h"
 #include "engine/text/xml_reader.h"
 
 namespace dragoman {
@@ -138,7 +139,10 @@ class Planner {
                                                     const TextMap* map);
   bool AddStored(size_t t, const EncodedText& encoded, bool marked, const TextMap* map,
                  PlannedSentence* sentence);
-  void AddJob(JobPtr job, JobPtr plain, PlannedSentence* sentence);
+  bool KeepsWords() const;
+  absl::StatusOr<JobPtr> ReadWithoutLiterals(size_t t, const Job& job, const MarkedSentence& marked,
+                                             PlannedSentence* sentence);
+  void AddJob(JobPtr job, JobPtr plain, size_t t, PlannedSentence* sentence);
   int Longest() const;
   std::vector<TextSpan> Divide(size_t text, TextSpan sentence, const std::string& content,
                                const MarkedSentence* marked, const TextMap* map) const;
@@ -337,14 +341,24 @@ absl::Status Planner::AddSentences(size_t t) {
                                           : std::vector<TextSpan>{{0, text.content.size()}};
   for (size_t i = 0; i < spans.size(); ++i) {
     RETURN_IF_ERROR(LookUp(t, spans, i));
-    RETURN_IF_ERROR(AddPlainSentence(t, {.span = spans[i]}));
+    const TextSpan span = SplitsTexts() ? WithoutListMarker(text.content, spans[i]) : spans[i];
+    RETURN_IF_ERROR(AddPlainSentence(t, {.span = span}));
   }
   return absl::OkStatus();
+}
+
+// Whether what has no words is not translated, and what has words does not lose all of them.
+bool Planner::KeepsWords() const {
+  return request_.keep_literals && request_.target_prefixes.empty() && request_.targets.empty();
 }
 
 absl::Status Planner::AddPlainSentence(size_t t, PlannedSentence sentence) {
   const std::string content =
       plan_.texts[t].content.substr(sentence.span.begin, sentence.span.size());
+  if (KeepsWords() && !ContainsWord(content)) {
+    plan_.texts[t].sentences.push_back(std::move(sentence));
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const std::vector<TextSpan> parts,
                    AddSentence(t, sentence, content, nullptr, nullptr));
   for (const TextSpan part : parts) {
@@ -358,8 +372,7 @@ absl::Status Planner::AddPlainSentence(size_t t, PlannedSentence sentence) {
 absl::StatusOr<std::optional<MarkedText>> Planner::ReadMarks(size_t t) {
   std::string& raw = request_.texts[t];
   const bool is_plain = request_.markup == Markup::kNone;
-  const bool literals =
-      request_.keep_literals && request_.target_prefixes.empty() && request_.targets.empty();
+  const bool literals = KeepsWords();
   const bool joins_lines = request_.markup_options.join_lines;
   if (is_plain && !literals && !joins_lines) return std::nullopt;
   MarkedText text;
@@ -376,7 +389,7 @@ absl::StatusOr<std::optional<MarkedText>> Planner::ReadMarks(size_t t) {
         [this](std::string_view symbol) {
           return CanSay(model().tokenizer(), std::string(symbol));
         },
-        &text);
+        &text, request_.text_source);
   }
   if (is_plain && text.marks.empty() && !joins_lines) return std::nullopt;
   return text;
@@ -405,7 +418,7 @@ absl::Status Planner::AddMarkedSentence(size_t t, MarkedSentence sentence, bool 
                                         MarkedContent* content) {
   PlannedText& text = plan_.texts[t];
   PlannedSentence planned = {.span = sentence.text, .is_part = is_part};
-  if (!HasWords(content->text, sentence)) {
+  if (KeepsWords() ? !HasWords(content->text, sentence) : !HasText(content->text, sentence)) {
     text.sentences.push_back(std::move(planned));
   } else {
     const ModelInput input = InputOf(content->text, sentence);
@@ -445,6 +458,7 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   }
   PlannedSentence& sentence = plan_.texts[t].sentences.emplace_back(std::move(planned));
   sentence.match = match_;
+  sentence.may_vanish = !KeepsWords();
   if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<TextSpan>();
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
   if (with_spans) sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
@@ -465,13 +479,47 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   if (match_.has_value() && !plan_.texts[t].truncated) {
     repair = jobs_.MakeRepair(*job, *match_, content, encoded.spans);
   }
-  if (repair != nullptr) std::swap(job, repair);
-  AddJob(std::move(job), std::move(repair), &sentence);
+  if (repair != nullptr) {
+    std::swap(job, repair);
+  } else if (has_marks && !plan_.texts[t].truncated) {
+    ASSIGN_OR_RETURN(repair, ReadWithoutLiterals(t, *job, *marked, &sentence));
+  }
+  AddJob(std::move(job), std::move(repair), t, &sentence);
   return std::vector<TextSpan>();
 }
 
-// Adds a job, and the one that may be needed besides.
-void Planner::AddJob(JobPtr job, JobPtr plain, PlannedSentence* sentence) {
+// The job that reads nothing in the place of the literals of a sentence; null if it has none that
+// the other one reads as stand-ins, or is nothing but them.
+absl::StatusOr<JobPtr> Planner::ReadWithoutLiterals(size_t t, const Job& job,
+                                                    const MarkedSentence& marked,
+                                                    PlannedSentence* sentence) {
+  const auto stands_in = [](const SentenceMark& mark) { return mark.stand_in; };
+  if (std::none_of(marked.marks.begin(), marked.marks.end(), stands_in)) return JobPtr();
+  auto reading = std::make_shared<UnreadLiterals>();
+  reading->marks = WithoutStandIns(marked.marks);
+  const ModelInput input = InputOf(
+      std::string_view(plan_.texts[t].content).substr(sentence->span.begin, sentence->span.size()),
+      reading->marks);
+  EncodedText encoded = model().tokenizer().Encode(input.text, frame_, /*with_spans=*/true);
+  if (encoded.text_tokens == 0 || static_cast<int>(encoded.ids.size()) > Longest()) return JobPtr();
+  reading->source = AlignedTokens(encoded, sentence->span.begin, &input.to_sentence);
+  jobs_.SetStandIns(reading->marks);
+  ASSIGN_OR_RETURN(JobPtr second, jobs_.Make(std::move(encoded.ids), encoded.spans, t, input.text));
+  jobs_.TakeTerms();  // the same as before
+  second->attention = job.attention;
+  second->margins = job.margins;
+  second->heads = job.heads;
+  second->candidates = job.candidates;
+  sentence->unread = std::move(reading);
+  return second;
+}
+
+// Adds a job, and the one that may be needed besides, for the sentence of text number `t` that is
+// its last one, or will be.
+void Planner::AddJob(JobPtr job, JobPtr plain, size_t t, PlannedSentence* sentence) {
+  const std::vector<PlannedSentence>& sentences = plan_.texts[t].sentences;
+  const bool is_added = !sentences.empty() && sentence == &sentences.back();
+  plan_.places.push_back({t, sentences.size() - (is_added ? 1 : 0)});
   sentence->job = static_cast<int>(plan_.jobs.size());
   plan_.jobs.push_back(std::move(job));
   plan_.plain.push_back(std::move(plain));
@@ -490,7 +538,7 @@ bool Planner::AddStored(size_t t, const EncodedText& encoded, bool marked, const
   if (job != nullptr) {
     plan_.texts[t].source_tokens += static_cast<int>(encoded.ids.size());
     sentence->source = AlignedTokens(encoded, sentence->span.begin, map);
-    AddJob(std::move(job), nullptr, sentence);
+    AddJob(std::move(job), nullptr, t, sentence);
   }
   plan_.texts[t].sentences.push_back(std::move(*sentence));
   return true;

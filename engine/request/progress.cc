@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/request/assembly.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 
@@ -155,7 +156,7 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
   std::string words;
   if (sentence.job >= 0 && jobs_[sentence.job].done) {
     best = BestOf(sentence);
-    words = TextOf(tokenizer_, text, sentence_, *best, plan_.alignment);
+    words = TextOf(tokenizer_, text, sentence_, best, plan_.alignment);
   } else if (sentence.job >= 0) {
     if (sentence.stored() != nullptr) return false;
     const absl::Span<const int32_t> stable = Written(jobs_[sentence.job].stable);
@@ -163,8 +164,10 @@ bool ProgressTeller::NextOfSentence(const PlannedText& text, TranslateProgress* 
     looked_at_ = stable.size();
     words = tokenizer_.DecodeStable(stable.subspan(sentence.hidden));
     if (words.size() <= told_.size()) return false;
-  } else if (sentence.stored() != nullptr) {
-    words = *sentence.stored();
+    // As long as there is no word, the sentence may stay as it is.
+    if (told_.empty() && !sentence.may_vanish && !HasLetterOrDigit(words)) return false;
+  } else {
+    words = TextOf(tokenizer_, text, sentence_, nullptr, plan_.alignment);
   }
   if (words.compare(0, told_.size(), told_) != 0) {
     fault_ = absl::InternalError("a sentence does not begin with the text reported for it");

@@ -20,6 +20,9 @@ class Renderer::SentenceWriter {
         segment_(renderer->content_.text.segments[static_cast<size_t>(sentence_.segment)]),
         state_(renderer->states_[number]),
         children_(ChildrenOf(sentence_.marks)) {
+    for (size_t m = 0; m < sentence_.marks.size(); ++m) {
+      if (MarkOf(m).in_order) in_order_.push_back(m);
+    }
     for (std::vector<size_t>& siblings : children_) {
       std::sort(siblings.begin(), siblings.end(), [&](size_t a, size_t b) {
         const TextSpan& x = state_.placement.marks[a];
@@ -62,7 +65,8 @@ class Renderer::SentenceWriter {
   }
 
   void WriteMark(size_t m, TextSpan span) {
-    const Mark& mark = MarkOf(m);
+    if (MarkOf(m).reading == Reading::kAbsent) return;
+    const Mark& mark = MarkOf(m).in_order ? MarkOf(in_order_[ordered_++]) : MarkOf(m);
     if (mark.kind == MarkKind::kPaired) {
       if (sentence_.marks[m].begins) {
         if (std::exchange(wants_space_, false)) renderer_.text_ += ' ';
@@ -121,6 +125,8 @@ class Renderer::SentenceWriter {
   const Segment& segment_;
   State& state_;
   std::vector<std::vector<size_t>> children_;  // as they are to be written
+  std::vector<size_t> in_order_;               // the marks that stay in their order
+  size_t ordered_ = 0;                         // of these, so far
   size_t removed_ = 0;                         // parts that are left out, so far
   bool begun_ = false;                         // there is text before
   bool wants_space_ = false, skips_space_ = false;

@@ -20,6 +20,7 @@
 #include "engine/request/quality.h"
 #include "engine/search/search_options.h"
 #include "engine/text/literal_check.h"
+#include "engine/text/literals.h"
 #include "engine/text/markup.h"
 #include "engine/text/text_span.h"
 
@@ -73,6 +74,7 @@ struct TranslateRequest {
   MarkupOptions markup_options;
   bool set_direction = false;   // outermost blocks get a `dir` if the direction of writing changes
   bool keep_literals = true;    // addresses, placeholders ... come out as they are (literals.h)
+  TextSource text_source = TextSource::kProse;  // which says what is one
   bool check_literals = false;  // those that do not, and numbers, are told (literal_check.h)
   bool judge = false;           // translations get a Quality; goes with check_literals
   // What is below this score is marked, or refused.
@@ -128,6 +130,7 @@ struct Translation {
   bool truncated = false;
   bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
   bool low_quality = false;  // the best hypothesis is below min_quality
+  int untranslated = 0;      // sentences that stand as they were, because the model said no word
 };
 
 // Where a request spent its time.  queue, encode and decode are the longest of its jobs'.

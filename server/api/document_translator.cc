@@ -43,6 +43,9 @@ v1::Markup ToProto(PassageMarkup markup) {
 // What a reader of the translation should know of it; "" if nothing.
 std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
+  if (translation.untranslated_sentences() > 0) {
+    return "a sentence stays as it was, because the model lost its words or damaged its literals";
+  }
   const v1::Hypothesis& best = translation.hypotheses(0);
   if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
     return "the translation may be incomplete";
@@ -105,6 +108,9 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   header_.mutable_request()->clear_output();  // what else there is goes nowhere
   header_.mutable_request()->mutable_output()->set_quality(true);
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
+  if (format->strings && header_.request().literals() != v1::LITERALS_OFF) {
+    header_.mutable_request()->set_literals(v1::LITERALS_STRINGS);
+  }
   RETURN_IF_ERROR(bulk_->Judge(header_.request()));
   const size_t most = parts_->documents->limits().max_bytes;
   if (input.size() > most) return MessageTooLarge(input.size(), most);
@@ -240,7 +246,9 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
   report_.set_literal_faults(report_.literal_faults() +
                              translation.hypotheses(0).quality().literals_size());
   const bool lost = IsLost(part->passages[passage], *part->translations[passage]);
-  if (lost) report_.set_untranslated_passages(report_.untranslated_passages() + 1);
+  if (lost || translation.untranslated_sentences() > 0) {
+    report_.set_untranslated_passages(report_.untranslated_passages() + 1);
+  }
   const std::string warning = lost ? "the translation is empty" : WarningOf(translation);
   if (!warning.empty()) Warn(absl::StrCat(part->At(passage), ": ", warning));
   return absl::OkStatus();

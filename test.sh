@@ -34,5 +34,5 @@ code=0
 ctest --preset "$preset" --parallel "$(nproc)" --output-junit "$results" --test-output-size-passed 10000000 \
   --test-output-size-failed 10000000 "$@" || code=$?
 [[ ! -f $results ]] || tests/not_run.py build/release "$results" "${all[@]}" || code=1
-(($#)) || [[ $preset == all || ! -f $results ]] || tests/ledger.py build/release "$results" || code=1
+(($#)) || ((code)) || [[ $preset == all ]] || tests/ledger.py build/release "$results" || code=1
 exit "$code"

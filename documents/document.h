@@ -72,7 +72,7 @@ using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view 
 
 class Patience;  // patience.h
 
-// The part with `translations` in the places of the passages.  It is cut off if `patience` does not
+// The part with `translations`, mended (mending.h), in the places of the passages.  It is cut off if `patience` does not
 // last; null: it does.
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
                    const PassageTranslations& translations, Patience* patience = nullptr);

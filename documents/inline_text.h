@@ -35,6 +35,8 @@ class InlineText {
   void Open(std::string open, std::string close, bool tight = false);
   void Close();
   void Empty(std::string raw);
+  // What ends a line, and so a sentence.
+  void Break(std::string raw);
   // What is not translated, and the characters that a reader sees of it.
   void Opaque(std::string raw, std::string_view characters);
   // Whether there is anything to be translated.
@@ -46,7 +48,7 @@ class InlineText {
  private:
   struct Element {
     std::string open, close;
-    bool tight = false;
+    bool tight = false, breaks = false;
   };
   void AddElement(Element element);
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,

@@ -52,7 +52,7 @@ std::vector<std::string_view> TagsOf(std::string_view text, PassageMarkup markup
   return tags;
 }
 
-std::vector<std::string> LinesOf(std::string_view text) {
+std::vector<std::string> SplitLines(std::string_view text) {
   return absl::StrSplit(absl::string_view(text.data(), text.size()), '\n');
 }
 
@@ -176,8 +176,8 @@ std::string KeepApart(std::string_view source, std::string_view translation) {
 std::optional<std::string> MendTranslation(const Passage& passage, std::string_view translation) {
   const bool words = SaysWords(passage.text, passage.markup);
   if (words && !SaysWords(translation, passage.markup)) return std::nullopt;
-  const std::vector<std::string> source = LinesOf(passage.text);
-  std::vector<std::string> lines = LinesOf(translation);
+  const std::vector<std::string> source = SplitLines(passage.text);
+  std::vector<std::string> lines = SplitLines(translation);
   if (source.size() > 1) KeepLines(passage, source, &lines);
   if (source.size() > 1 || passage.markup == PassageMarkup::kHtml) DropBlankLines(source, &lines);
   const std::string joined = absl::StrJoin(lines, "\n");

@@ -313,6 +313,7 @@ void FileTranslator::Deliver(const TranslationPipeline::Translated& translated) 
     entry.text = translated.translation.hypotheses(0).text();
     entry.warning = WarningOf(translated.translation);
     entry.faults = translated.translation.hypotheses(0).quality().literals_size();
+    if (IsLost(open.passages[place.passage], entry.text)) entry.error = "the translation is empty";
   } else {
     entry.error = translated.status.ToString();
   }

@@ -21,6 +21,7 @@ constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
 constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown", ".mdx"};
 constexpr std::string_view kSrtSuffixes[] = {".srt"};
 constexpr std::string_view kVttSuffixes[] = {".vtt"};
+constexpr std::string_view kAssSuffixes[] = {".ass", ".ssa"};
 constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
 constexpr std::string_view kXliffSuffixes[] = {".xlf", ".xliff"};
 constexpr std::string_view kTmxSuffixes[] = {".tmx"};
@@ -54,6 +55,7 @@ constexpr DocumentFormat kFormats[] = {
     {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true},
     {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx, nullptr, true},
     {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true},
+    {"ass", kAssSuffixes, "text/x-ssa", ReadAss},
     {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true},
     {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true},
     {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties, nullptr, true},

@@ -43,6 +43,12 @@ bool SaysWords(std::string_view text, PassageMarkup markup) {
   return HasWords(WithoutTags(text, markup));
 }
 
+// Words or, as a translation of such, a number.
+bool SaysAnything(std::string_view text, PassageMarkup markup) {
+  const std::string visible = WithoutTags(text, markup);
+  return HasWords(visible) || visible.find_first_of("0123456789") != std::string::npos;
+}
+
 std::vector<std::string_view> TagsOf(std::string_view text, PassageMarkup markup) {
   std::vector<std::string_view> tags;
   if (markup == PassageMarkup::kNone) return tags;
@@ -64,7 +70,7 @@ void KeepLines(const Passage& passage, const std::vector<std::string>& source,
   if (source.size() != lines->size()) return;
   for (size_t i = 0; i < source.size(); ++i) {
     std::string& line = (*lines)[i];
-    if (!SaysWords(source[i], passage.markup) || SaysWords(line, passage.markup)) continue;
+    if (!SaysWords(source[i], passage.markup) || SaysAnything(line, passage.markup)) continue;
     if (TagsOf(source[i], passage.markup) == TagsOf(line, passage.markup)) line = source[i];
   }
 }
@@ -173,9 +179,12 @@ std::string KeepApart(std::string_view source, std::string_view translation) {
 
 }  // namespace
 
+bool IsLost(const Passage& passage, std::string_view translation) {
+  return SaysWords(passage.text, passage.markup) && !SaysAnything(translation, passage.markup);
+}
+
 std::optional<std::string> MendTranslation(const Passage& passage, std::string_view translation) {
-  const bool words = SaysWords(passage.text, passage.markup);
-  if (words && !SaysWords(translation, passage.markup)) return std::nullopt;
+  if (IsLost(passage, translation)) return std::nullopt;
   const std::vector<std::string> source = SplitLines(passage.text);
   std::vector<std::string> lines = SplitLines(translation);
   if (source.size() > 1) KeepLines(passage, source, &lines);

@@ -15,7 +15,7 @@
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/observe/process_stats.h"
 
 namespace dragoman {

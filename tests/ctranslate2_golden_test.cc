@@ -13,7 +13,7 @@
 #include "engine/base/json.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 

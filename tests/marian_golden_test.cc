@@ -20,11 +20,11 @@
 #include "engine/base/utf8.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::marian_golden_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -279,4 +279,4 @@ std::string Underscored(const testing::TestParamInfo<std::string>& tested) {
 INSTANTIATE_TEST_SUITE_P(Models, MarianGolden, testing::ValuesIn(Models()), Underscored);
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::marian_golden_test

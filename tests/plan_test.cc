@@ -1,4 +1,4 @@
-#include "engine/plan.h"
+#include "engine/request/plan.h"
 
 #include <limits>
 #include <memory>
@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::plan_test {
 namespace {
 
 class PlanTest : public testing::Test {
@@ -31,7 +31,7 @@ class PlanTest : public testing::Test {
 
   absl::Status Plan(TranslateRequest request) {
     absl::StatusOr<TranslationPlan> plan = MakePlan(
-        context_, std::move(request), std::make_shared<RequestState>(absl::InfiniteFuture()));
+        context_, {std::move(request)}, std::make_shared<RequestState>(absl::InfiniteFuture()));
     if (plan.ok()) plan_ = *std::move(plan);
     return plan.status();
   }
@@ -194,4 +194,4 @@ TEST_F(PlanTest, WhatIsDrawnDependsOnTheSeedAndTheSentenceButNotOnItsPlace) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::plan_test

@@ -1,4 +1,4 @@
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,7 @@
 #include "tests/decode/test_jobs.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_test {
 namespace {
 
 // Translates with a pool of its own.
@@ -312,4 +312,4 @@ TEST_F(TranslatorTest, ADrainingPoolIsUnavailable) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_test

@@ -7,7 +7,7 @@
 // A reader (xml_reader.h) takes the raw text apart, by way of a MarkedTextBuilder.  What may move
 // with the words in a sentence is a mark: <b>.  What ends a sentence is a boundary: <p>, </p> and
 // here <br>; it is not listed anywhere, because whatever lies outside of sentences is copied byte
-// by byte.  A translation replaces the bytes of the sentences alone (engine/rendering.h).
+// by byte.  A translation replaces the bytes of the sentences alone (engine/request/rendering.h).
 //
 // Marks are properly nested, and may cover several segments: the tags that lie outside of sentences
 // stay where they are.  An attribute that is to be translated is a segment of its own, inside of a

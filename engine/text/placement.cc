@@ -21,7 +21,7 @@ namespace dragoman {
 namespace {
 
 constexpr float kLeastShare = 0.2f;  // of a cell of the target that has something of a mark
-constexpr float kMostly = 0.5f;
+constexpr float kMostlyInside = 0.5f;
 constexpr int kSteps = 12;  // F converges in fewer
 
 // Cells [begin, end) of the target.
@@ -131,7 +131,7 @@ Interval Placer::Largest(const Candidate& candidate, float f, Interval within,
   for (size_t t = within.begin; t < within.end; ++t) {
     const float inside = candidate.inside[t];
     const bool foreign =
-        mark.kind == MarkKind::kOpaque && inside < kMostly * links_.target()[t].weight;
+        mark.kind == MarkKind::kOpaque && inside < kMostlyInside * links_.target()[t].weight;
     if (taken[t] || foreign || (sum < 0.0f && mark.begins)) {
       if (!mark.begins) break;
       sum = 0.0f;

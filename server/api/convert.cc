@@ -315,7 +315,6 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   engine.check_literals = engine.judge = request->output().quality();
   if (request->has_memory_threshold()) engine.memory_threshold = request->memory_threshold();
   if (request->has_min_quality()) engine.min_quality = request->min_quality();
-  engine.bound_later = request->output().reverse_check();
   ASSIGN_OR_RETURN(engine.refuse_low_quality, RefusesLowQuality(request->low_quality()));
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());

@@ -171,7 +171,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
   TranslateTask task(parts_);
   RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit()));
   if (!task.detected().has_value()) return absl::OkStatus();
-  const SourceGroup& group = task.detected()->groups.front();
+  const TextGroup& group = task.detected()->groups.front();
   report_.set_source_language(task.detected()->texts.front().language);
   // In the target language already: then passages in other languages may be translated.
   if (group.route.has_value()) header_.mutable_request()->set_source_language(group.language);
@@ -239,7 +239,9 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
   report_.set_isa(answer.response().isa());
   report_.set_literal_faults(report_.literal_faults() +
                              translation.hypotheses(0).quality().literals_size());
-  const std::string warning = WarningOf(translation);
+  const bool lost = IsLost(part->passages[passage], *part->translations[passage]);
+  if (lost) report_.set_untranslated_passages(report_.untranslated_passages() + 1);
+  const std::string warning = lost ? "the translation is empty" : WarningOf(translation);
   if (!warning.empty()) Warn(absl::StrCat(part->At(passage), ": ", warning));
   return absl::OkStatus();
 }

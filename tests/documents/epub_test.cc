@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::epub_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -204,4 +204,4 @@ TEST(Epub, LongParagraphsAreCut) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::epub_test

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::markdown_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -266,4 +266,4 @@ TEST(MarkdownReader, KnowsTheLine) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::markdown_reader_test

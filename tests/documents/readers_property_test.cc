@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::readers_property_test {
 namespace {
 
 constexpr int kChanges = 500;  // of each file
@@ -153,4 +153,4 @@ TEST(Readers, ChangedSamplesComeOutAsTheyAreOrAreRefused) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::readers_property_test

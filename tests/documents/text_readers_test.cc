@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::text_readers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(HtmlReader, AParagraphEndsWhereTheNextBlockBegins) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::text_readers_test

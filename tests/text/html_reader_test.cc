@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::html_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -248,4 +248,4 @@ TEST(HtmlReader, AByteOrderMarkIsNotText) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::html_reader_test

@@ -9,7 +9,7 @@
 #include "engine/text/html_reader.h"
 #include "engine/text/marked_sentence.h"
 
-namespace dragoman {
+namespace dragoman::literal_marks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -121,4 +121,4 @@ TEST(LiteralMarks, AStandInIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::literal_marks_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace dragoman {
+namespace dragoman::literals_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST(Literals, LongTextsAndLongLiteralsAreSearchedWhole) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::literals_test

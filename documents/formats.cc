@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
 constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
-constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
+constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown", ".mdx"};
 constexpr std::string_view kSrtSuffixes[] = {".srt"};
 constexpr std::string_view kVttSuffixes[] = {".vtt"};
 constexpr std::string_view kAssSuffixes[] = {".ass", ".ssa"};

@@ -78,6 +78,12 @@ void InlineText::Empty(std::string raw) {
   absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
 }
 
+// The line ends around its tag are not those of the file.
+void InlineText::Break(std::string raw) {
+  AddElement({.open = std::move(raw), .breaks = true});
+  absl::StrAppend(&xml_, "\n<x", elements_.size(), "/>\n");
+}
+
 void InlineText::Opaque(std::string raw, std::string_view characters) {
   AddElement({std::move(raw), ""});
   absl::StrAppend(&xml_, "<x", elements_.size(), " translate=\"no\">", EscapeXml(characters), "</x",
@@ -132,10 +138,19 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
                               const Spelling& spell) {
   std::string out;
   std::vector<std::pair<size_t, size_t>> open;  // elements, and where their content begins
+  bool after_break = false;
+  const auto breaks = [&](std::string_view rest) {
+    const size_t number = ElementNumber(rest.substr(0, rest.find('>')), elements.size());
+    return number < elements.size() && elements[number].breaks;
+  };
   while (!xml.empty()) {
     const size_t tag = std::min(xml.find('<'), xml.size());
-    if (tag > 0) out += spell(XmlText(xml.substr(0, tag)));
+    std::string_view text = xml.substr(0, tag);
     xml.remove_prefix(tag);
+    if (after_break && text.starts_with('\n')) text.remove_prefix(1);
+    after_break = breaks(xml);
+    if (after_break && text.ends_with('\n')) text.remove_suffix(1);
+    if (!text.empty()) out += spell(XmlText(text));
     if (xml.empty()) break;
     const size_t end = std::min(xml.find('>'), xml.size());
     const std::string_view name = xml.substr(0, end);

@@ -35,6 +35,8 @@ class InlineText {
   void Open(std::string open, std::string close, bool tight = false);
   void Close();
   void Empty(std::string raw);
+  // What ends a line, and so a sentence.
+  void Break(std::string raw);
   // What is not translated, and the characters that a reader sees of it.
   void Opaque(std::string raw, std::string_view characters);
   // If the text is an ICU message with branches (icu_message.h), each branch becomes a line of its
@@ -51,6 +53,7 @@ class InlineText {
     std::string open, close;
     bool tight = false;
     bool spelled = false;  // `open` is still to be spelled: what stands between branches
+    bool breaks = false;   // ends a line
   };
   void AddElement(Element element);
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,

@@ -1,32 +1,10 @@
 #include <algorithm>
 
 #include "documents/document.h"
+#include "documents/mending.h"
 #include "documents/patience.h"
-#include "documents/source_text.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
-namespace {
-
-std::string WithoutTags(std::string_view text, PassageMarkup markup) {
-  if (markup == PassageMarkup::kNone) return std::string(text);
-  std::string out;
-  while (!text.empty()) {
-    const size_t tag = std::min(text.find('<'), text.size());
-    out += text.substr(0, tag);
-    text.remove_prefix(std::min(std::min(text.find('>', tag), text.size() - 1) + 1, text.size()));
-  }
-  return out;
-}
-
-}  // namespace
-
-bool IsLost(const Passage& passage, std::string_view translation) {
-  const auto blank = [](std::string_view text) { return StripWhiteSpace(text).empty(); };
-  if (blank(translation)) return HasWords(passage.text);
-  return blank(WithoutTags(translation, passage.markup)) &&
-         HasWords(WithoutTags(passage.text, passage.markup));
-}
 
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
                    const PassageTranslations& translations, Patience* patience) {
@@ -40,11 +18,12 @@ std::string Splice(std::string_view part, absl::Span<const Passage> passages,
     const std::optional<std::string>& translation = translations[i];
     if (passage.text.empty()) {
       out += passage.write("");
-    } else if (!translation.has_value() || IsLost(passage, *translation) ||
-               (!passage.bilingual && *translation == passage.text)) {
+    } else if (!translation.has_value() || (!passage.bilingual && *translation == passage.text)) {
       out.append(part.substr(passage.begin, passage.end - passage.begin));
+    } else if (const auto mended = MendTranslation(passage, *translation); mended.has_value()) {
+      out += passage.write == nullptr ? *mended : passage.write(*mended);
     } else {
-      out += passage.write == nullptr ? *translation : passage.write(*translation);
+      out.append(part.substr(passage.begin, passage.end - passage.begin));
     }
     end = passage.end;
   }

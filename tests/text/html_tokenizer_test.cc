@@ -106,6 +106,8 @@ class Reading {
       case HtmlTokenKind::kDoctype:
         return tokens_.push_back({"DOCTYPE", name.empty() ? Json() : Json(name),
                                   Id(token.public_id), Id(token.system_id), !token.force_quirks});
+      case HtmlTokenKind::kTemplate:  // to the standard, <?php ?> is a comment
+        return tokens_.push_back({"Comment", Written({token.raw.begin + 1, token.raw.end - 1})});
       case HtmlTokenKind::kNothing:
         return;
     }

@@ -57,12 +57,14 @@ void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* 
   size_t first = begin;  // of the lines that stand together
   for (size_t line = begin; line < end;) {
     const size_t line_end = std::min(part.find('\n', line), end);
-    const size_t text = std::min(part.find_first_not_of(kTextSpaces, line), line_end);
-    const size_t marker = ListMarker(part.substr(text, line_end - text));
-    const bool words = HasWords(part.substr(text + marker, line_end - text - marker));
+    const std::string_view all = part.substr(line, line_end - line);
+    const std::string_view text =
+        all.substr(std::min(all.find_first_not_of(kTextSpaces), all.size()));
+    const size_t marker = ListMarker(text);
+    const bool words = HasWords(text.substr(marker));
     if (marker > 0 || !words) {
       AddLines(part, first, line, lines, passages);
-      first = words ? text + marker : line_end;
+      first = words ? line_end - text.size() + marker : line_end;
     }
     line = line_end + 1;
   }

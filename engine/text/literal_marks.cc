@@ -62,6 +62,37 @@ void FindSymbols(std::string_view text, size_t begin, size_t end, const CanWrite
   }
 }
 
+// The literals of bytes `part` of the text.  In the place of one with tags within are those between
+// the tags: "({0})" is one, and of "(<i>{0}</i>)" only "{0}" is.
+std::vector<Literal> LiteralsBetweenTags(const MarkedText& text, TextSpan part, TextSource source) {
+  const auto find = [&](TextSpan in) {
+    std::vector<Literal> found =
+        FindLiterals(std::string_view(text.text).substr(in.begin, in.size()), source);
+    for (Literal& literal : found) {
+      literal.span = {literal.span.begin + in.begin, literal.span.end + in.begin};
+    }
+    return found;
+  };
+  std::vector<Literal> between;
+  auto tag = text.tags.begin();
+  for (const Literal& literal : find(part)) {
+    while (tag != text.tags.end() && tag->text <= literal.span.begin) ++tag;
+    if (tag == text.tags.end() || tag->text >= literal.span.end) {
+      between.push_back(literal);
+      continue;
+    }
+    for (size_t begin = literal.span.begin; begin < literal.span.end;) {
+      while (tag != text.tags.end() && tag->text <= begin) ++tag;
+      const size_t end =
+          tag == text.tags.end() ? literal.span.end : std::min(tag->text, literal.span.end);
+      const std::vector<Literal> inner = find({begin, end});
+      between.insert(between.end(), inner.begin(), inner.end());
+      begin = end;
+    }
+  }
+  return between;
+}
+
 // The literals and symbols of the text between the attributes, in order.
 std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanWrite& can_write) {
   std::map<std::string_view, bool> known;  // characters: to ask may take a while
@@ -73,16 +104,12 @@ std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanW
   std::vector<Found> found;
   for (const Segment& segment : text.segments) {
     if (IsAttribute(segment.writing)) continue;
-    const std::string_view content =
-        std::string_view(text.text).substr(segment.text.begin, segment.text.size());
     size_t done = segment.text.begin;
-    for (const Literal& literal : FindLiterals(content, source)) {
-      const TextSpan span = {literal.span.begin + segment.text.begin,
-                             literal.span.end + segment.text.begin};
-      if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, span)) continue;
-      FindSymbols(text.text, done, span.begin, ask_once, &found);
-      found.push_back({span, ReadingOf(literal.kind), literal.in_order});
-      done = span.end;
+    for (const Literal& literal : LiteralsBetweenTags(text, segment.text, source)) {
+      if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, literal.span)) continue;
+      FindSymbols(text.text, done, literal.span.begin, ask_once, &found);
+      found.push_back({literal.span, ReadingOf(literal.kind), literal.in_order});
+      done = literal.span.end;
     }
     FindSymbols(text.text, done, segment.text.end, ask_once, &found);
   }

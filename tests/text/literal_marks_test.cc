@@ -50,6 +50,11 @@ TEST(LiteralMarks, AStandInIsANumberThatTheTextDoesNotHave) {
   EXPECT_EQ(ReadOf("Give 7294 to %s."), "Give 7294 to 7798.");
 }
 
+TEST(LiteralMarks, TagsPartLiterals) {
+  EXPECT_THAT(MarksOf("a (<i>%1$s</i>) {<b>0</b>} %s<br>%d b"),
+              ElementsAre("%1$s in -1", "%1$s in 0", "0 in -1", "%s in -1", "%d in -1"));
+}
+
 TEST(LiteralMarks, AnEmojiIsNotRead) {
   EXPECT_EQ(ReadOf("Give %s 🙂 to %s."), "Give 7294  to 8716.");
 }

@@ -57,6 +57,11 @@ TEST(Literals, InlineCodeIsFoundWithItsRole) {
   EXPECT_THAT(Found("He said `yes' and ``no'', and (`why?') she said `no'."), IsEmpty());
 }
 
+TEST(Literals, TagsWithQuotesInQuotesAndNumbersWithSigns) {
+  EXPECT_THAT(Found(R"(<a href="x" title="The \"y\" z">here</a>, #12 of 2024-01-02)"),
+              ElementsAre(R"(<a href="x" title="The \"y\" z">)", "</a>", "#12", "2024-01-02"));
+}
+
 TEST(Literals, PercentSignsOfProseAreNoPlaceholders) {
   EXPECT_THAT(Found("100% sure, 5% discount, 100%ig, a 50%-ige Lösung, 20 %"), IsEmpty());
 }
@@ -172,7 +177,7 @@ TEST(Literals, OrdinaryProseHasNone) {
   EXPECT_THAT(Found("Bald, d.h. morgen, v.a. d.h."), IsEmpty());
   for (const char* text :
        {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
-        "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law #1.",
+        "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law 1.",
         "It costs $5 and/or $100; it's :) and 20 % d'intérêts, AT&T, 12:30, 50 % der Leute.",
         "a,b and well-known iPhone, the years 1990-1995, \"he --but not she-- said\".",
         "Er sagte: »Nein« – z. B. heute, d. h. am 3. Mai um 14:30 Uhr."}) {

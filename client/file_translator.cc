@@ -62,6 +62,9 @@ int64_t CountWords(const Passage& passage) {
 // What a reader of the translation should know of it; "" if nothing.
 std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
+  if (translation.untranslated_sentences() > 0) {
+    return "a sentence stays as it was, because the model lost its words or damaged its literals";
+  }
   const v1::Hypothesis& best = translation.hypotheses(0);
   if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
     return "the translation may be incomplete";
@@ -116,7 +119,8 @@ struct FileTranslator::Open {
   void Note(size_t passage, const JournalEntry& entry) {
     if (entry.error.empty()) translations[passage] = entry.text;
     report->faults += entry.faults;
-    if (!entry.error.empty()) ++report->untranslated;
+    if (!entry.error.empty() || entry.stays) ++report->untranslated;
+    if (!entry.error.empty()) ++report->failed;
     if (!entry.error.empty()) report->warnings.push_back(At(passage) + ": " + entry.error);
     if (!entry.warning.empty()) report->warnings.push_back(At(passage) + ": " + entry.warning);
   }
@@ -238,6 +242,7 @@ absl::Status FileTranslator::SendPart(const std::shared_ptr<Open>& open) {
   open->bytes = 0;
   for (const Passage& passage : open->passages) open->bytes += passage.text.size();
   if (!std::exchange(open->journal_checked, true)) RETURN_IF_ERROR(CheckJournal(open.get()));
+  const v1::Literals literals = LiteralsOf(*open->file->format);
   for (size_t i = 0; i < open->passages.size(); ++i) {
     const Passage& passage = open->passages[i];
     if (passage.text.empty()) continue;
@@ -257,10 +262,16 @@ absl::Status FileTranslator::SendPart(const std::shared_ptr<Open>& open) {
       waiting_.push_back({open, i});
     }
     ++sent_;
-    RETURN_IF_ERROR(pipeline_.Add(passage.text, MarkupOf(passage)));
+    RETURN_IF_ERROR(pipeline_.Add(passage.text, TextForm{MarkupOf(passage), literals}));
   }
   open->end = sent_;
   return pipeline_.Flush();
+}
+
+// What the request says, unless the file has strings of a program.
+v1::Literals FileTranslator::LiteralsOf(const DocumentFormat& format) const {
+  const bool strings = format.strings && request_.literals() != v1::LITERALS_OFF;
+  return strings ? v1::LITERALS_STRINGS : request_.literals();
 }
 
 // The translations of an earlier run are used only if the server still gives the same: asks for the
@@ -273,6 +284,7 @@ absl::Status FileTranslator::CheckJournal(Open* open) {
       open->passages, [](const Passage& candidate) { return !candidate.text.empty(); });
   request.add_contents(passage.text);
   request.set_markup(MarkupOf(passage));
+  request.set_literals(LiteralsOf(*open->file->format));
   absl::StatusOr<v1::TranslateResponse> response = client_->Translate(request);
   if (response.ok() && VersionOf(*response) == entry.version) return absl::OkStatus();
   if (!response.ok() && !absl::IsInvalidArgument(response.status())) return response.status();
@@ -312,7 +324,9 @@ void FileTranslator::Deliver(const TranslationPipeline::Translated& translated) 
   if (translated.status.ok()) {
     entry.text = translated.translation.hypotheses(0).text();
     entry.warning = WarningOf(translated.translation);
+    entry.stays = translated.translation.untranslated_sentences() > 0;
     entry.faults = translated.translation.hypotheses(0).quality().literals_size();
+    if (IsLost(open.passages[place.passage], entry.text)) entry.error = "the translation is empty";
   } else {
     entry.error = translated.status.ToString();
   }

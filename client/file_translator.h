@@ -35,11 +35,13 @@ struct FileReport {
   std::string output;
   std::string format;
   int64_t segments = 0;
-  int64_t words = 0;         // of the source, divided by white space
-  int64_t earlier = 0;       // segments that an earlier run has translated
-  int64_t untranslated = 0;  // segments that are left as they were, because they failed
-  int64_t faults = 0;        // literals and numbers that translations lack
-  bool kept = false;         // the output was there already
+  int64_t words = 0;    // of the source, divided by white space
+  int64_t earlier = 0;  // segments that an earlier run has translated
+  // Segments that are left as they were, because they failed, or of which a sentence is.
+  int64_t untranslated = 0;
+  int64_t failed = 0;  // of these
+  int64_t faults = 0;  // literals and numbers that translations lack
+  bool kept = false;   // the output was there already
   std::vector<std::string> warnings;
   absl::Status error;    // why there is no output
   bool refused = false;  // that is the server's error, not one of the file
@@ -80,6 +82,7 @@ class FileTranslator {
   absl::Status ReadPart(const std::shared_ptr<Open>& open, bool* more);
   absl::Status SendPart(const std::shared_ptr<Open>& open);
   absl::Status CheckJournal(Open* open);
+  v1::Literals LiteralsOf(const DocumentFormat& format) const;
   absl::Status WritePart(Open* open);
   void Deliver(const TranslationPipeline::Translated& translated);
   void ShowProgress();

@@ -3,13 +3,20 @@
 // A file has an entry in each line: a source and what may stand for it, separated by tabs.  A line
 // without a tab is of something that is not translated, one that begins with # is a comment, and a
 // backslash at the beginning says that it is none.  `dragoman glossary get` writes such a file.
+// A CSV file has the same columns, or those of DeepL: source, target and their languages.
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "client/json.h"
 #include "client/kept_command.h"
 #include "client/text_table.h"
+#include "documents/csv_rows.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -18,13 +25,69 @@ struct GlossaryFlags : KeptFlags {
   bool ignore_case = false, inflect = false;
 };
 
-absl::StatusOr<v1::GlossaryDictionary> ReadFile(const GlossaryFlags& flags) {
-  ASSIGN_OR_RETURN(const std::vector<TextRow> rows, ReadTable(flags.file));
-  v1::GlossaryDictionary dictionary;
-  dictionary.set_source_language(flags.source);
-  dictionary.set_target_language(flags.target);
-  for (const TextRow& fields : rows) {
-    v1::GlossaryEntry* const entry = dictionary.add_entries();
+bool IsCsv(const std::string& file, std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return absl::EndsWithIgnoreCase(file, ".csv") || text.starts_with("sep=");
+}
+
+absl::StatusOr<std::vector<TextRow>> ReadCsvTable(const std::string& file, std::string_view text) {
+  Patience patience{DocumentOptions()};
+  CsvRows reader(text, ',', &patience);
+  std::vector<CsvCell> cells;
+  std::vector<TextRow> rows;
+  while (true) {
+    const absl::StatusOr<bool> more = reader.Next(&cells);
+    if (!more.ok()) return Annotate(more.status(), file + ": ");
+    if (!*more) return rows;
+    TextRow row;
+    for (const CsvCell& cell : cells) row.emplace_back(StripWhiteSpace(cell.text));
+    if (!row[0].empty()) rows.push_back(std::move(row));
+  }
+}
+
+// "de" or "pt-BR", as DeepL writes them: "DE".
+bool IsLanguage(const std::string& text) {
+  const bool known = text.size() == 2 || (text.size() == 5 && (text[2] == '-' || text[2] == '_'));
+  return known && std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+         });
+}
+
+// Whether all rows are those of DeepL: source, target, their languages.
+bool NameLanguages(const std::vector<TextRow>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [](const TextRow& row) {
+    return row.size() == 4 && IsLanguage(row[2]) && IsLanguage(row[3]);
+  });
+}
+
+v1::GlossaryDictionary* DictionaryOf(const std::string& source, const std::string& target,
+                                     v1::Glossary* glossary) {
+  for (v1::GlossaryDictionary& dictionary : *glossary->mutable_dictionaries()) {
+    if (dictionary.source_language() == source && dictionary.target_language() == target) {
+      return &dictionary;
+    }
+  }
+  v1::GlossaryDictionary* const added = glossary->add_dictionaries();
+  added->set_source_language(source);
+  added->set_target_language(target);
+  return added;
+}
+
+absl::Status ReadFile(const GlossaryFlags& flags, v1::Glossary* glossary) {
+  ASSIGN_OR_RETURN(const std::string text, ReadUtf8File(flags.file));
+  const bool csv = IsCsv(flags.file, text);
+  ASSIGN_OR_RETURN(std::vector<TextRow> rows,
+                   csv ? ReadCsvTable(flags.file, text) : ReadTable(flags.file));
+  const bool languages = csv && !rows.empty() && NameLanguages(rows);
+  if (rows.empty()) DictionaryOf(flags.source, flags.target, glossary);
+  for (TextRow& fields : rows) {
+    std::string source = flags.source, target = flags.target;
+    if (languages) {
+      if (source.empty()) source = absl::AsciiStrToLower(fields[2]);
+      if (target.empty()) target = absl::AsciiStrToLower(fields[3]);
+      fields.resize(2);
+    }
+    v1::GlossaryEntry* const entry = DictionaryOf(source, target, glossary)->add_entries();
     entry->set_source(fields[0]);
     entry->set_ignore_case(flags.ignore_case);
     entry->set_inflect(flags.inflect);
@@ -32,7 +95,7 @@ absl::StatusOr<v1::GlossaryDictionary> ReadFile(const GlossaryFlags& flags) {
       if (!fields[i].empty()) entry->add_targets(fields[i]);
     }
   }
-  return dictionary;
+  return absl::OkStatus();
 }
 
 // As a file that can be stored again.
@@ -51,7 +114,7 @@ absl::Status Create(GlossaryFlags flags, TranslationClient* client, std::ostream
   v1::Glossary glossary;
   glossary.set_name(flags.name.empty() ? flags.file : flags.name);
   glossary.set_shared(flags.shared);
-  ASSIGN_OR_RETURN(*glossary.add_dictionaries(), ReadFile(flags));
+  RETURN_IF_ERROR(ReadFile(flags, &glossary));
   ASSIGN_OR_RETURN(const v1::Glossary stored, client->StoreGlossary(flags.id, glossary));
   PrintKept(std::vector{stored}, flags.json, out);
   return absl::OkStatus();
@@ -85,7 +148,7 @@ void AddGlossaryCommand(CLI::App* app, const Console& console, ExitCode* exit_co
       console, exit_code};
   const auto [create, created] = all.Add(
       "create", "Stores the entries of a file: source, tab, target, tab, another form ...", Create);
-  create->add_option("FILE", created->file, "a table with tabs")->required();
+  create->add_option("FILE", created->file, "a table with tabs, or CSV")->required();
   create->add_option("--name", created->name, "its name; that of the file if not given");
   create->add_option("-s,--source-language", created->source,
                      "the source language; any if not given");

@@ -29,8 +29,6 @@ namespace fs = std::filesystem;
 constexpr int64_t kMaxAnswer = 64 << 20;  // bytes of a list of files
 constexpr int kMaxAttempts = 6;           // without receiving a byte
 constexpr absl::Duration kFirstPause = absl::Milliseconds(500);
-// Of a file whose size is not announced; there is no larger file of weights.
-constexpr int64_t kMaxUnannounced = int64_t{32} << 30;
 
 std::string Variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -200,7 +198,8 @@ class PartFile {
 
 // Appends the result of one GET.
 absl::Status FetchOnce(HttpClient* http, const WebRequest& request, const HubFile& file,
-                       PartFile* part, const std::function<void(int64_t)>& progress) {
+                       int64_t max_unannounced, PartFile* part,
+                       const std::function<void(int64_t)>& progress) {
   bool begun = false;
   const auto sink = [&](const WebResponse& response, std::string_view bytes) -> absl::Status {
     if (!begun && request.from > 0) {
@@ -217,9 +216,9 @@ absl::Status FetchOnce(HttpClient* http, const WebRequest& request, const HubFil
     if (file.size >= 0 && size > file.size) {
       return absl::DataLossError(file.name + ": is longer than the Hub announced");
     }
-    if (file.size < 0 && size > kMaxUnannounced) {
+    if (file.size < 0 && size > max_unannounced) {
       part->Restart();
-      return absl::DataLossError(absl::StrCat(file.name, ": is longer than ", kMaxUnannounced,
+      return absl::DataLossError(absl::StrCat(file.name, ": is longer than ", max_unannounced,
                                               " bytes, and its size was not announced"));
     }
     RETURN_IF_ERROR(part->Append(bytes));
@@ -331,7 +330,7 @@ absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
     request.from = part.size();
     absl::Status status;
     if (file.size <= 0 || part.size() < file.size) {
-      status = FetchOnce(&http_, request, file, &part, progress);
+      status = FetchOnce(&http_, request, file, access_.max_unannounced, &part, progress);
     }
     if (status.ok()) {
       if (file.size == 0) RETURN_IF_ERROR(part.Append(""));

@@ -19,6 +19,8 @@ namespace dragoman {
 struct HubAccess {
   std::string endpoint = "https://huggingface.co";
   std::string token;  // "": none
+  // Of a file whose size is not announced, in bytes; there is no larger file of weights.
+  int64_t max_unannounced = int64_t{32} << 30;
 
   static HubAccess FromEnvironment();
 };

@@ -35,6 +35,7 @@ std::optional<JournalEntry> ReadEntry(const std::string& line) {
   }
   const auto faults = json->find("faults");
   if (faults != json->end() && faults->is_number_integer()) entry.faults = faults->get<int>();
+  entry.stays = json->contains("stays");
   return entry;
 }
 
@@ -103,6 +104,7 @@ void Journal::Add(const JournalEntry& entry) {
   if (!entry.error.empty()) line["error"] = entry.error;
   if (!entry.warning.empty()) line["warning"] = entry.warning;
   if (entry.faults > 0) line["faults"] = entry.faults;
+  if (entry.stays) line["stays"] = true;
   *file_.stream << ToLine(line) << "\n";
 }
 

@@ -33,6 +33,7 @@ struct JournalEntry {
   std::string error;    // why there is none; empty if there is
   std::string warning;  // about it
   int faults = 0;       // literals and numbers that it lacks
+  bool stays = false;   // a sentence of it is that of the source
 };
 
 class Journal {

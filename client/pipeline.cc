@@ -64,12 +64,11 @@ TranslationPipeline::TranslationPipeline(TranslationClient* client, v1::Translat
 
 TranslationPipeline::~TranslationPipeline() { Finish().IgnoreError(); }
 
-absl::Status TranslationPipeline::Add(std::string text, std::optional<v1::Markup> markup) {
+absl::Status TranslationPipeline::Add(std::string text, std::optional<TextForm> form) {
   const bool full = static_cast<int>(gathered_.size()) >= options_.max_texts ||
-                    gathered_bytes_ + text.size() > options_.max_bytes ||
-                    markup != gathered_markup_;
+                    gathered_bytes_ + text.size() > options_.max_bytes || form != gathered_form_;
   if (full) RETURN_IF_ERROR(Flush());
-  gathered_markup_ = markup;
+  gathered_form_ = form;
   gathered_bytes_ += text.size();
   gathered_.push_back(std::move(text));
   return absl::OkStatus();
@@ -100,7 +99,7 @@ absl::Status TranslationPipeline::Flush() {
   for (size_t i = 0; i < gathered_.size(); ++i) {
     batch->items[i].place = added_++;
     batch->items[i].source = std::move(gathered_[i]);
-    batch->items[i].markup = gathered_markup_;
+    batch->items[i].form = gathered_form_;
   }
   gathered_.clear();
   gathered_bytes_ = 0;
@@ -242,7 +241,10 @@ absl::Status TranslationPipeline::DeliverBatch(Batch* batch, bool flush, Failure
 v1::TranslateRequest TranslationPipeline::RequestFor(const std::vector<Item*>& items) const {
   v1::TranslateRequest request = request_;
   for (const Item* item : items) request.add_contents(item->source);
-  if (items.front()->markup.has_value()) request.set_markup(*items.front()->markup);
+  if (const std::optional<TextForm>& form = items.front()->form; form.has_value()) {
+    request.set_markup(form->markup);
+    request.set_literals(form->literals);
+  }
   return request;
 }
 

@@ -45,6 +45,14 @@ struct PipelineOptions {
   bool skip_errors = false;
 };
 
+// What a text is written in, and what of it is no language.
+struct TextForm {
+  v1::Markup markup = v1::MARKUP_UNSPECIFIED;
+  v1::Literals literals = v1::LITERALS_UNSPECIFIED;
+
+  friend bool operator==(const TextForm&, const TextForm&) = default;
+};
+
 // Used by one thread.
 class TranslationPipeline {
  public:
@@ -70,9 +78,9 @@ class TranslationPipeline {
   TranslationPipeline& operator=(const TranslationPipeline&) = delete;
 
   // Adds the next text; waits while too much is in flight.  Fails once any request has failed:
-  // everything before it is delivered, nothing after it.  `markup`: what it is written in, instead
+  // everything before it is delivered, nothing after it.  `form`: what it is, instead
   // of that of the request.
-  absl::Status Add(std::string text, std::optional<v1::Markup> markup = std::nullopt);
+  absl::Status Add(std::string text, std::optional<TextForm> form = std::nullopt);
 
   // Adds a text that cannot be sent: `error` is its result.
   absl::Status AddFailed(const std::string& error);
@@ -99,7 +107,7 @@ class TranslationPipeline {
   struct Item {
     int64_t place = 0;
     std::string source;
-    std::optional<v1::Markup> markup;
+    std::optional<TextForm> form;
     bool settled = false;  // translated, or skipped with its error as status
     absl::Status status;
     v1::Translation translation;
@@ -131,7 +139,7 @@ class TranslationPipeline {
   const Deliver deliver_;
 
   std::vector<std::string> gathered_;
-  std::optional<v1::Markup> gathered_markup_;  // of each of them
+  std::optional<TextForm> gathered_form_;  // of each of them
   size_t gathered_bytes_ = 0;
   int64_t added_ = 0;
 

@@ -46,7 +46,8 @@ struct PullFlags {
   std::string repository;
   std::string directory;
   std::string revision = "main";
-  std::string index;                  // the address of a mirror
+  std::string index;  // the address of a mirror
+  int64_t max_unannounced = HubAccess().max_unannounced;
   bool check = true;                  // whether to ask the server
   std::optional<IndexedModel> other;  // if the model is not on the Hub
 };
@@ -285,7 +286,8 @@ ExitCode Report(const PullFlags& flags, const Pull& pull, const Console& console
 }
 
 ExitCode RunPull(PullFlags flags, const Console& console) {
-  const HubAccess access = HubAccess::FromEnvironment();
+  HubAccess access = HubAccess::FromEnvironment();
+  access.max_unannounced = flags.max_unannounced;
   const std::string page = access.endpoint + "/";
   if (flags.repository.starts_with(page)) flags.repository.erase(0, page.size());
   flags.other = ParseIndexedModel(flags.repository, flags.index);
@@ -325,6 +327,10 @@ void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
                     "do not ask dragoman-server whether it can serve the model");
   command->add_option("--index", flags->index,
                       "URL of a mirror of the index, for a model that is not on the Hub");
+  command
+      ->add_option("--max-unannounced", flags->max_unannounced,
+                   "the most bytes of a file whose size nobody says")
+      ->capture_default_str();
   command->callback([flags, &console, exit_code] { *exit_code = RunPull(*flags, console); });
 }
 

@@ -136,7 +136,7 @@ ExitCode Report(const TranslateFileFlags& flags, const std::vector<FileReport>& 
     for (const std::string& warning : report.warnings) {
       console.err << "dragoman: " << warning << "\n";
     }
-    if (report.untranslated > 0 || report.refused) code = kExitRefused;
+    if (report.failed > 0 || report.refused) code = kExitRefused;
   }
   for (const FileReport& report : reports) {
     if (report.error.ok()) continue;

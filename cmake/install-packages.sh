@@ -6,10 +6,11 @@ list="$(dirname "${BASH_SOURCE[0]}")/debian-packages.txt"
 
 missing=()
 for section in "$@"; do
-  while read -r package; do
+  while read -r package command; do
+    [[ -z $command ]] || ! command -v "$command" >/dev/null || continue
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
     [[ $status == installed ]] || missing+=("$package")
-  done < <(awk -v section="$section" '$1 == section { print $2 }' "$list")
+  done < <(awk -v section="$section" '$1 == section { print $2, $3 }' "$list")
 done
 ((${#missing[@]})) || exit 0
 

@@ -29,11 +29,15 @@ XmlRole AndroidRole(std::string_view name, std::string_view tag) {
   return kept ? XmlRole::kCopied : XmlRole::kMark;
 }
 
-// Resolves the escapes of resources: \' \" \n \t \@ \? \\ \u00e9.  Quotes alone are not part of it.
-std::string Unescape(std::string_view text, bool quotes) {
+// Stands for the escape "\n" in HTML, where a line break is a space.
+constexpr std::string_view kHtmlBreak = "<br class=\"n\">";
+
+// Resolves the escapes of resources: \' \" \n \t \@ \? \\ \u00e9.  Quotes alone are not part of it,
+// but in HTML.
+std::string Unescape(std::string_view text, bool html) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '"' && !quotes) continue;
+    if (text[at] == '"' && !html) continue;
     if (text[at] != '\\' || at + 1 == text.size()) {
       out += text[at];
       continue;
@@ -45,6 +49,8 @@ std::string Unescape(std::string_view text, bool quotes) {
       at += text.substr(at + 1, 4).size();
     } else if (c == 'u') {
       out += "\\u";  // not an escape
+    } else if (c == 'n' && html) {
+      out += kHtmlBreak;
     } else {
       out += c == 'n' ? '\n' : c == 't' ? '\t' : c;
     }
@@ -65,6 +71,47 @@ std::string SpellEscapes(std::string_view text) {
 constexpr XmlContent kAndroidContent = {
     .role = &AndroidRole, .collapse = true, .read = &ReadEscapes};
 
+constexpr XmlContent kQuotedContent = {.role = &AndroidRole, .read = &ReadEscapes};
+
+// Whether the value stands in quotes, between which white space counts.
+bool IsQuoted(std::string_view value) {
+  if (value.size() < 2 || value[0] != '"' || !value.ends_with('"')) return false;
+  size_t at = 1;
+  for (; at < value.size() && value[at] != '"'; ++at) at += value[at] == '\\';
+  return at + 1 == value.size();
+}
+
+// The bytes of white space that a value begins with, or ends with: escapes and spaces.
+size_t EndSize(std::string_view value, bool front) {
+  for (const std::string_view end : {"\\n", "\\t", "\\u0020", "\\u00a0", "\\u00A0", " "}) {
+    if (front ? value.starts_with(end) : value.ends_with(end)) return end.size();
+  }
+  return 0;
+}
+std::string_view CoreOf(std::string_view value) {
+  while (const size_t size = EndSize(value, true)) value.remove_prefix(size);
+  while (const size_t size = EndSize(value, false)) {
+    const std::string_view rest = value.substr(0, value.size() - size);
+    if (rest.ends_with('\\')) break;  // in front of "n", two of them are one
+    value = rest;
+  }
+  return value;
+}
+
+// The passage with the quotes and white space that are the ends of `value`.
+Passage WithEnds(std::string_view value, Passage passage) {
+  const bool quoted = IsQuoted(value);
+  const std::string_view core = CoreOf(quoted ? value.substr(1, value.size() - 2) : value);
+  if (core.empty()) return passage;
+  const auto size = static_cast<size_t>(core.data() - value.data());
+  passage.write = [write = std::move(passage.write), before = std::string(value.substr(0, size)),
+                   after = std::string(value.substr(size + core.size()))](auto translation) {
+    const std::string written = write(translation);
+    return absl::StrCat(before, std::string(CoreOf(written)), after);
+  };
+  return passage;
+}
+
 // The event that is all that the element has besides white space, if that is CDATA; 0 if not.
 size_t OnlyCdata(std::string_view part, const std::vector<XmlEvent>& events, size_t start) {
   for (size_t i = start + 1; i < events[start].partner; ++i) {
@@ -83,7 +130,11 @@ Passage CdataPassage(std::string_view part, const XmlEvent& event) {
   const bool escaped = raw.find("\\\"") != raw.npos;
   const auto spell = [escaped](std::string_view translation) {
     const std::string out =
-        absl::StrReplaceAll(SpellEscapes(translation), {{"]]>", "]]]]><![CDATA[>"}});
+        absl::StrReplaceAll(std::string(translation), {{kHtmlBreak.data(), "\\n"},
+                                                       {"\\", "\\\\"},
+                                                       {"'", "\\'"},
+                                                       {"\"", "\\\""},
+                                                       {"]]>", "]]]]><![CDATA[>"}});
     return escaped ? out : absl::StrReplaceAll(out, {{"\\\"", "\""}});
   };
   Passage passage = PlainPassage(begin, end, event.line, Unescape(raw, true), spell);
@@ -97,6 +148,7 @@ Passages ReadAndroid(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
   PassageList passages(&patience);
+  std::string_view parent;
   for (size_t i = 0; i < events.size(); ++i) {
     if (!patience.Lasts(sizeof(XmlEvent))) return patience.status();
     const XmlEvent& event = events[i];
@@ -105,18 +157,26 @@ Passages ReadAndroid(std::string_view part, const DocumentOptions& options) {
       i = event.partner;
       continue;
     }
-    if (event.name != "string" && event.name != "item") continue;
+    const bool item = event.name == "item" && (parent == "plurals" || parent == "string-array");
+    if (event.name != "string" && !item) {
+      // An <item> of a style or of an array of numbers is no text.
+      if (event.name != "item") parent = event.name;
+      continue;
+    }
     const size_t start = i;
     i = event.partner;
-    const std::string_view bytes = part.substr(event.end, events[i].begin - event.end);
-    const size_t first = bytes.find_first_not_of(" \t\r\n");
-    if (first == bytes.npos || bytes[first] == '@' || bytes[first] == '?') continue;
-    const size_t cdata = OnlyCdata(part, events, start);
+    const std::string_view bytes =
+        StripWhiteSpace(part.substr(event.end, events[i].begin - event.end));
+    if (bytes.empty() || bytes[0] == '@' || bytes[0] == '?') continue;
+    if (const size_t cdata = OnlyCdata(part, events, start); cdata > 0) {
+      Passage passage = CdataPassage(part, events[cdata]);
+      if (HasWords(passage.text)) passages.Add(std::move(passage));
+      continue;
+    }
     std::optional<Passage> passage = XmlPassage(
-        part, events, start + 1, i, kAndroidContent,
+        part, events, start + 1, i, IsQuoted(bytes) ? kQuotedContent : kAndroidContent,
         [](std::string_view text) { return EscapeXml(SpellEscapes(text)); }, &patience);
-    if (!passage.has_value()) continue;
-    passages.Add(cdata > 0 ? CdataPassage(part, events[cdata]) : *std::move(passage));
+    if (passage.has_value()) passages.Add(WithEnds(bytes, *std::move(passage)));
   }
   return passages.Take();
 }

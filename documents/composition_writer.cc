@@ -35,6 +35,14 @@ void WriteText(const FormatPointer& format, std::string_view text, std::string* 
   }
 }
 
+// Whether a group is not translated, and nothing but its bytes says what is in it.
+bool IsCopied(const std::vector<Piece>& pieces, size_t first, size_t last) {
+  const Piece& open = pieces[first];
+  const Piece& close = pieces[last];
+  return !open.translated && open.bytes.empty() && close.bytes.empty() &&
+         open.unit_begin == open.begin && close.unit_end == close.end;
+}
+
 }  // namespace
 
 // False if it has other tags than elements_.
@@ -150,6 +158,11 @@ void Composition::WriteTokens(const Tokens& tokens, const Range& range, std::str
     const bool group = element.kind == Element::kGroup;
     if (token.kind == Token::kText) {
       WriteText(formats.back(), XmlText(token.text), out);
+    } else if (token.kind == Token::kOpen && group &&
+               IsCopied(pieces, element.first, element.last)) {
+      const size_t begin = pieces[element.first].begin;
+      out->append(part_.substr(begin, pieces[element.last].end - begin));
+      while (tokens.list[i].kind != Token::kClose || tokens.list[i].element != token.element) ++i;
     } else if (token.kind == Token::kOpen) {
       if (group) WritePiece(tokens, pieces[element.first], out);
       formats.push_back(element.format);

@@ -43,7 +43,7 @@ absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
 // All members that are translated are XML.  One that was spelled wrong is found here rather than by
 // who reads the file.
 absl::Status CheckWritten(std::string_view part, Patience* patience) {
-  const absl::Status read = ReadXmlEvents(part, patience).status();
+  const absl::Status read = ReadXmlEvents(part, patience, XmlEntities::kHtml).status();
   if (!absl::IsInvalidArgument(read)) return read;
   return absl::InternalError(
       absl::StrCat("the translation is not XML that can be read: ", read.message()));

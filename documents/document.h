@@ -70,10 +70,14 @@ struct DocumentOptions {
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
+// Whether a passage that has letters has got a translation without letters and digits.  It counts
+// as not translated, so that no sentence vanishes from a file.
+bool IsLost(const Passage& passage, std::string_view translation);
+
 class Patience;  // patience.h
 
-// The part with `translations` in the places of the passages.  It is cut off if `patience` does not
-// last; null: it does.
+// The part with `translations`, mended (mending.h), in the places of the passages.  It is cut off if
+// `patience` does not last; null: it does.
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
                    const PassageTranslations& translations, Patience* patience = nullptr);
 
@@ -107,6 +111,8 @@ struct DocumentFormat {
                                                     const DocumentOptions& options) = nullptr;
   // The reader refuses what is not of the format; so it reads what was written, too.
   bool strict = false;
+  // The passages are strings of a program (LITERALS_STRINGS): see program_text.h.
+  bool strings = false;
 };
 
 // All formats (formats.cc).

@@ -2,8 +2,10 @@
 // force where they stand, because programs differ in their prefixes (<w:p>, <ns0:p>, <p>).
 
 #include <map>
+#include <string>
 #include <unordered_map>
 
+#include "absl/strings/ascii.h"
 #include "documents/rich_text.h"
 
 namespace dragoman {
@@ -65,7 +67,7 @@ class RoleFinder {
     const std::string_view local = LocalXmlName(name);
     const auto any = spaces_.find("");
     if (any != spaces_.end()) {
-      const auto role = any->second.find(local);
+      const auto role = any->second.find(absl::AsciiStrToLower(std::string(local)));
       if (role != any->second.end()) return role->second;
     }
     const auto bindings = bindings_.find(prefix);

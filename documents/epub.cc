@@ -21,27 +21,27 @@ constexpr std::pair<std::string_view, std::string_view> kBookSpaces[] = {
     {"ncx", "http://www.daisy.org/z3986/2005/ncx/"},
 };
 
-// Other elements are blocks.  The annotations of ruby, which say how words of the source language
-// are pronounced, are left out.
+// Other elements are blocks; names are in lower case.  The annotations of ruby, which say how words
+// of the source language are pronounced, are left out.
 constexpr RoleOfElement kXhtmlElements[] = {
-    {"", "b", Role::kRun},          {"", "big", Role::kRun},      {"", "cite", Role::kRun},
-    {"", "dfn", Role::kRun},        {"", "em", Role::kRun},       {"", "font", Role::kRun},
-    {"", "i", Role::kRun},          {"", "mark", Role::kRun},     {"", "q", Role::kRun},
-    {"", "s", Role::kRun},          {"", "small", Role::kRun},    {"", "span", Role::kRun},
-    {"", "strike", Role::kRun},     {"", "strong", Role::kRun},   {"", "sub", Role::kRun},
-    {"", "sup", Role::kRun},        {"", "u", Role::kRun},        {"", "code", Role::kCode},
-    {"", "kbd", Role::kCode},       {"", "samp", Role::kCode},    {"", "tt", Role::kCode},
-    {"", "var", Role::kCode},       {"", "a", Role::kGroup},      {"", "abbr", Role::kGroup},
-    {"", "acronym", Role::kGroup},  {"", "bdi", Role::kGroup},    {"", "bdo", Role::kGroup},
-    {"", "data", Role::kGroup},     {"", "del", Role::kGroup},    {"", "ins", Role::kGroup},
-    {"", "label", Role::kGroup},    {"", "time", Role::kGroup},   {"", "br", Role::kLine},
-    {"", "wbr", Role::kMark},       {"", "img", Role::kMark},     {"", "audio", Role::kMark},
-    {"", "video", Role::kMark},     {"", "object", Role::kMark},  {"", "input", Role::kMark},
-    {"", "iframe", Role::kMark},    {"", "ruby", Role::kRun},     {"", "rb", Role::kRun},
-    {"", "rt", Role::kIgnored},     {"", "rp", Role::kIgnored},   {"", "rtc", Role::kIgnored},
-    {"", "svg", Role::kSkipped},    {"", "math", Role::kSkipped}, {"", "script", Role::kSkipped},
-    {"", "style", Role::kSkipped},  {"", "pre", Role::kSkipped},  {"", "textarea", Role::kSkipped},
-    {"", "select", Role::kSkipped},
+    {"", "a", Role::kGroup},          {"", "abbr", Role::kGroup},    {"", "acronym", Role::kGroup},
+    {"", "b", Role::kGroup},          {"", "bdi", Role::kGroup},     {"", "bdo", Role::kGroup},
+    {"", "big", Role::kGroup},        {"", "cite", Role::kGroup},    {"", "data", Role::kGroup},
+    {"", "del", Role::kGroup},        {"", "dfn", Role::kGroup},     {"", "em", Role::kGroup},
+    {"", "font", Role::kGroup},       {"", "i", Role::kGroup},       {"", "ins", Role::kGroup},
+    {"", "label", Role::kGroup},      {"", "mark", Role::kGroup},    {"", "q", Role::kGroup},
+    {"", "s", Role::kGroup},          {"", "small", Role::kGroup},   {"", "span", Role::kGroup},
+    {"", "strike", Role::kGroup},     {"", "strong", Role::kGroup},  {"", "sub", Role::kGroup},
+    {"", "sup", Role::kGroup},        {"", "time", Role::kGroup},    {"", "u", Role::kGroup},
+    {"", "code", Role::kCode},        {"", "kbd", Role::kCode},      {"", "samp", Role::kCode},
+    {"", "tt", Role::kCode},          {"", "var", Role::kCode},      {"", "rb", Role::kRun},
+    {"", "ruby", Role::kRun},         {"", "rp", Role::kIgnored},    {"", "rt", Role::kIgnored},
+    {"", "rtc", Role::kIgnored},      {"", "br", Role::kLine},       {"", "audio", Role::kMark},
+    {"", "iframe", Role::kMark},      {"", "img", Role::kMark},      {"", "input", Role::kMark},
+    {"", "object", Role::kMark},      {"", "video", Role::kMark},    {"", "wbr", Role::kMark},
+    {"", "math", Role::kSkipped},     {"", "pre", Role::kSkipped},   {"", "script", Role::kSkipped},
+    {"", "select", Role::kSkipped},   {"", "style", Role::kSkipped}, {"", "svg", Role::kSkipped},
+    {"", "textarea", Role::kSkipped},
 };
 constexpr RoleOfElement kNcxElements[] = {{"ncx", "text", Role::kParagraph}};
 constexpr RoleOfElement kPackageElements[] = {{"dc", "title", Role::kParagraph},
@@ -88,7 +88,8 @@ absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
                                                     Patience* patience) {
   ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, vocabulary, patience));
   if (language.empty()) return passages;
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, patience));
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events,
+                   ReadXmlEvents(part, patience, XmlEntities::kHtml));
   for (Passage& set : SetLanguages(part, events, language)) {
     const auto after = std::find_if(passages.begin(), passages.end(),
                                     [&](const Passage& p) { return p.end > set.begin; });

@@ -10,6 +10,7 @@
 #include "documents/container_formats.h"
 #include "documents/document.h"
 #include "documents/patience.h"
+#include "documents/program_text.h"
 #include "documents/readers.h"
 #include "engine/base/status.h"
 
@@ -18,9 +19,10 @@ namespace {
 
 constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
 constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
-constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown"};
+constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown", ".mdx"};
 constexpr std::string_view kSrtSuffixes[] = {".srt"};
 constexpr std::string_view kVttSuffixes[] = {".vtt"};
+constexpr std::string_view kAssSuffixes[] = {".ass", ".ssa"};
 constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
 constexpr std::string_view kXliffSuffixes[] = {".xlf", ".xliff"};
 constexpr std::string_view kTmxSuffixes[] = {".tmx"};
@@ -50,18 +52,21 @@ constexpr DocumentFormat kFormats[] = {
     {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
     {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
     {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
-    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo, nullptr, true},
-    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true},
+    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo, nullptr, true, true},
+    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true, true},
     {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx, nullptr, true},
-    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true},
-    {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true},
-    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true},
-    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties, nullptr, true},
-    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml, nullptr, true},
-    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid, nullptr, true},
-    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings, nullptr, true},
-    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict, nullptr,
+    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true, true},
+    {"ass", kAssSuffixes, "text/x-ssa", ReadAss},
+    {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true, true},
+    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true, true},
+    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties, nullptr, true,
      true},
+    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml, nullptr, true, true},
+    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid, nullptr, true,
+     true},
+    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings, nullptr, true, true},
+    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict, nullptr,
+     true, true},
     {"csv", kCsvSuffixes, "text/csv", ReadCsv},
     {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
     {"dita", kDitaSuffixes, "application/dita+xml", ReadDita, nullptr, true},
@@ -97,6 +102,9 @@ class File : public Document {
     absl::StatusOr<std::vector<Passage>> passages = format_.reader(bytes_, options_);
     if (!passages.ok()) return passages.status();
     passages_ = *std::move(passages);
+    if (format_.strings) {
+      for (Passage& passage : passages_) passage = ProgramText(std::move(passage));
+    }
     if (HasText(passages_)) return passages_;
     const absl::Status written = Write(PassageTranslations(passages_.size()));
     if (!written.ok()) return written;

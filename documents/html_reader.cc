@@ -20,24 +20,27 @@
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
+#include "engine/base/template_tags.h"
 
 namespace dragoman {
 namespace {
 
 constexpr size_t kWantedBytes = 6000;  // of a passage, unless a block has more
+constexpr size_t kMostBytes = 12000;   // of a passage, if its text can be cut at all
 constexpr size_t kLongestData = 200;   // bytes of an attribute
 
 bool IsBlock(std::string_view name) {
   return IsAmong(name,
                  " address article aside blockquote body caption center dd details dialog dir div "
                  "dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header "
-                 "hgroup hr html legend li link main menu meta nav ol option p pre script search "
+                 "hgroup hr html legend li link main menu meta nav noscript ol option p pre script "
+                 "search "
                  "section select style summary table tbody td tfoot th thead title tr ul ");
 }
 
 // Its content is not HTML; it ends at its end tag alone.
 bool IsRaw(std::string_view name) {
-  return IsAmong(name, " iframe noembed noframes noscript script style textarea title xmp ");
+  return IsAmong(name, " iframe noembed noframes script style textarea title xmp ");
 }
 
 // Its content must not be cut.
@@ -47,6 +50,15 @@ bool IsSealed(std::string_view name) {
 
 bool IsVoid(std::string_view name) {
   return IsAmong(name, " area base br col embed hr img input link meta param source track wbr ");
+}
+
+// Whether something in it is to be translated: translate="yes".
+bool SaysYes(std::string_view html) {
+  for (size_t at = html.find("translate="); at != html.npos; at = html.find("translate=", at + 1)) {
+    const size_t value = html.find_first_not_of("\"' ", at + 10);
+    if (value != html.npos && html.substr(value).starts_with("yes")) return true;
+  }
+  return false;
 }
 
 // Replaces long values of attributes that begin with "data:" in a text, and returns them by the
@@ -83,14 +95,20 @@ class HtmlScanner {
  public:
   explicit HtmlScanner(std::string_view part) : part_(part) {}
 
-  // The next tag or comment, whose name is "!"; false at the end.
+  // The next tag, or a comment or template tag, whose name is "!"; false at the end.
   bool Next(HtmlTag* tag) {
-    while ((at_ = part_.find('<', at_)) != part_.npos && at_ + 1 < part_.size()) {
+    while ((at_ = part_.find_first_of("<{", at_)) != part_.npos && at_ + 1 < part_.size()) {
+      if (const size_t size = TemplateTagSize(part_.substr(at_)); size > 0) {
+        *tag = {"!", false, at_, at_ + size};
+        at_ += size;
+        return true;
+      }
       const char next = part_[at_ + 1];
-      if (next == '!' || next == '?') return Comment(tag);
+      if (part_[at_] == '<' && (next == '!' || next == '?')) return Comment(tag);
       const bool end_tag = next == '/';
       const size_t name = at_ + 1 + end_tag;
-      if (name < part_.size() && absl::ascii_isalpha(static_cast<unsigned char>(part_[name]))) {
+      if (part_[at_] == '<' && name < part_.size() &&
+          absl::ascii_isalpha(static_cast<unsigned char>(part_[name]))) {
         return TagAt(name, end_tag, tag);
       }
       ++at_;
@@ -149,6 +167,7 @@ class HtmlCutter {
     HtmlTag tag;
     for (size_t begin = 0; scanner_.Next(&tag); begin = scanner_.at()) {
       if (!patience_.Lasts(scanner_.at() - begin)) return patience_.status();
+      if (sealed_.empty()) CutText(begin, tag.begin);
       if (!sealed_.empty()) {
         Inside(tag);
       } else if (tag.name == "!" || (!tag.end_tag && IsRaw(tag.name))) {
@@ -158,8 +177,11 @@ class HtmlCutter {
         if (!IsVoid(tag.name)) Seal(tag);
       } else if (IsBlock(tag.name)) {
         MayCut(tag.end_tag ? tag.end : tag.begin);
+      } else if (tag.name == "br" && tag.end - begin_ >= kWantedBytes) {
+        Add(tag.end);
       }
     }
+    if (sealed_.empty()) CutText(scanner_.at(), part_.size());
     Add(part_.size());
     return passages_.Take();
   }
@@ -174,6 +196,7 @@ class HtmlCutter {
 
   void Seal(const HtmlTag& tag) {
     sealed_ = tag.name;
+    seal_ = tag.begin;
     depth_ = 1;
     const bool closed = part_.substr(tag.begin, tag.end - tag.begin).ends_with("/>");
     if (closed && (tag.name == "svg" || tag.name == "math")) sealed_.clear();
@@ -188,14 +211,41 @@ class HtmlCutter {
     if (tag.name != sealed_) return;
     depth_ += tag.end_tag ? -1 : 1;
     if (depth_ > 0) return;
-    if (IsBlock(sealed_)) MayCut(tag.end);
+    // What is not translated need not be sent, unless something in it is.
+    std::string bytes(part_.substr(seal_, tag.end - seal_));
+    absl::AsciiStrToLower(&bytes);
+    const bool copied = sealed_ != "button" && sealed_ != "template" && !SaysYes(bytes);
+    if (copied && bytes.size() > kWantedBytes) {
+      Add(std::max(seal_, begin_));
+      begin_ = block_ = tag.end;
+    } else if (IsBlock(sealed_)) {
+      MayCut(tag.end);
+    }
     sealed_.clear();
+  }
+
+  // Text between two tags, of a block that is too long for a passage.
+  void CutText(size_t from, size_t to) {
+    while (to - begin_ > kMostBytes && to > from) {
+      const size_t least = std::max(from, begin_);
+      const size_t most = begin_ + kMostBytes;
+      const std::string_view text = part_.substr(least, to - least);
+      size_t place = least;
+      if (most > least) {
+        place += CutPlace(text, most - least);
+      } else {  // there are many tags; the first place is the best
+        const size_t sentence = text.find(". ");
+        place += std::min(sentence != text.npos ? sentence + 2 : text.find(' '), text.size());
+      }
+      if (place >= to || place == begin_) return;
+      Add(place);
+    }
   }
 
   // Comments, scripts and the like.
   void Raw(const HtmlTag& tag) {
     if (tag.name != "!") scanner_.Skip(tag.name);
-    const bool text = tag.name == "title" || tag.name == "textarea" || tag.name == "noscript";
+    const bool text = tag.name == "title" || tag.name == "textarea";
     const std::string_view before = part_.substr(block_, tag.begin - block_);
     if (text || before.find_first_not_of(" \t\r\n") != before.npos) return;
     Add(tag.begin);
@@ -232,6 +282,7 @@ class HtmlCutter {
   size_t begin_ = 0;    // of the next passage
   size_t block_ = 0;    // where a block began or ended last
   std::string sealed_;  // the element that is not cut
+  size_t seal_ = 0;     // where it begins
   int depth_ = 0;       // of elements of that name
 };
 

@@ -9,7 +9,6 @@ namespace {
 
 constexpr int kMostIcuDepth = 16;  // of arguments
 constexpr std::string_view kIcuSpaces = " \t\r\n";
-constexpr std::string_view kNumber = "{n}";  // stands for "#"
 
 // Reads a message, by the grammar of MessagePattern in ICU:
 //
@@ -126,15 +125,15 @@ std::vector<IcuText> FindIcuTexts(std::string_view message) {
 
 std::string ReadIcuText(std::string_view text, bool number) {
   std::string out(text);
-  if (number && out.find(kNumber) == out.npos) {
-    out = absl::StrReplaceAll(out, {{"#", std::string(kNumber)}});
+  if (number && out.find(kIcuNumber) == out.npos) {
+    out = absl::StrReplaceAll(out, {{"#", std::string(kIcuNumber)}});
   }
   return out;
 }
 
 std::string SpellIcuText(std::string_view text, bool number) {
   std::string out = SpellApostrophes(text);
-  return number ? absl::StrReplaceAll(out, {{std::string(kNumber), "#"}}) : out;
+  return number ? absl::StrReplaceAll(out, {{std::string(kIcuNumber), "#"}}) : out;
 }
 
 std::string SpellApostrophes(std::string_view text) {

@@ -16,6 +16,8 @@
 
 namespace dragoman {
 
+inline constexpr std::string_view kIcuNumber = "{n}";  // stands for "#"
+
 struct IcuText {
   size_t begin = 0, end = 0;  // bytes of the message
   bool number = false;        // in it, "#" is the number of a plural

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "documents/icu_message.h"
 #include "documents/patience.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
@@ -76,20 +78,79 @@ void InlineText::Empty(std::string raw) {
   absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
 }
 
+// The line ends around its tag are not those of the file.
+void InlineText::Break(std::string raw) {
+  AddElement({.open = std::move(raw), .breaks = true});
+  absl::StrAppend(&xml_, "\n<x", elements_.size(), "/>\n");
+}
+
 void InlineText::Opaque(std::string raw, std::string_view characters) {
   AddElement({std::move(raw), ""});
   absl::StrAppend(&xml_, "<x", elements_.size(), " translate=\"no\">", EscapeXml(characters), "</x",
                   elements_.size(), ">");
 }
 
+void InlineText::CutBranches() {
+  const std::vector<IcuText> branches = FindIcuTexts(xml_);
+  numbers_ = xml_.find(kIcuNumber) == xml_.npos;
+  std::string cut;
+  std::vector<Element> between;
+  size_t at = 0;
+  const auto keep = [&](size_t end) {
+    between.push_back({XmlText(std::string_view(xml_).substr(at, end - at)), "", false, true});
+    absl::StrAppend(&cut, cut.empty() ? "" : "\n", "<x", elements_.size() + between.size(), "/>");
+  };
+  for (const IcuText& branch : branches) {
+    const std::string text = xml_.substr(branch.begin, branch.end - branch.begin);
+    // Elements are whole in a branch, and none is outside.
+    int depth = 0;
+    for (size_t tag = text.find('<'); tag != text.npos; tag = text.find('<', tag + 1)) {
+      const size_t end = text.find('>', tag);
+      depth += text[tag + 1] == '/' ? -1 : end != text.npos && text[end - 1] == '/' ? 0 : 1;
+      if (depth < 0 || end == text.npos) return;
+    }
+    if (depth != 0 || xml_.substr(at, branch.begin - at).find('<') != xml_.npos) return;
+    keep(branch.begin);
+    absl::StrAppend(&cut, "\n", ReadIcuText(text, branch.number && numbers_));
+    at = branch.end;
+  }
+  if (branches.empty() || xml_.find('<', at) != xml_.npos) return;
+  keep(xml_.size());
+  for (Element& element : between) AddElement(std::move(element));
+  xml_ = std::move(cut);
+}
+
+std::string InlineText::JoinBranches(const std::vector<Element>& elements, std::string_view xml) {
+  std::string out;
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (!elements[i].spelled) continue;
+    const bool first = out.empty(), last = i + 1 == elements.size();
+    const std::string tag = absl::StrCat(first ? "" : "\n", "<x", i + 1, "/>", last ? "" : "\n");
+    const size_t at = xml.find(tag);
+    if (at == xml.npos || (first && at != 0) || (last && at + tag.size() != xml.size())) return "";
+    absl::StrAppend(&out, std::string(xml.substr(0, at)), "<x", i + 1, "/>");
+    xml.remove_prefix(at + tag.size());
+  }
+  return out;
+}
+
 std::string InlineText::Write(const std::vector<Element>& elements, std::string_view xml,
                               const Spelling& spell) {
   std::string out;
   std::vector<std::pair<size_t, size_t>> open;  // elements, and where their content begins
+  bool after_break = false;
+  const auto breaks = [&](std::string_view rest) {
+    const size_t number = ElementNumber(rest.substr(0, rest.find('>')), elements.size());
+    return number < elements.size() && elements[number].breaks;
+  };
   while (!xml.empty()) {
     const size_t tag = std::min(xml.find('<'), xml.size());
-    if (tag > 0) out += spell(XmlText(xml.substr(0, tag)));
+    std::string_view text = xml.substr(0, tag);
     xml.remove_prefix(tag);
+    if (after_break && text.starts_with('\n')) text.remove_prefix(1);
+    after_break = breaks(xml);
+    if (after_break && text.ends_with('\n')) text.remove_suffix(1);
+    if (!text.empty()) out += spell(XmlText(text));
     if (xml.empty()) break;
     const size_t end = std::min(xml.find('>'), xml.size());
     const std::string_view name = xml.substr(0, end);
@@ -107,7 +168,7 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
         out += element.close;
       }
     } else if (name.ends_with('/')) {
-      out += element.open;
+      out += element.spelled ? spell(element.open) : element.open;
     } else if (name.find("translate") != name.npos) {
       out += element.open;
       const std::string close = absl::StrCat("</x", number + 1, ">");
@@ -119,15 +180,27 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
       open.emplace_back(number, out.size());
     }
   }
+  for (; !open.empty(); open.pop_back()) {  // a translation that lacks an end tag
+    const Element& element = elements[open.back().first];
+    if (element.tight) WriteTight(open.back().second, element.open, element.close, &out);
+    if (!element.tight) out += element.close;
+  }
   return out;
 }
 
 Passage InlineText::ToPassage(size_t begin, size_t end, int line, Spelling spell) && {
   if (elements_.empty()) return PlainPassage(begin, end, line, plain_, std::move(spell));
   const Ends ends = TakeEnds(&xml_);
-  auto write = [elements = std::move(elements_), spell = std::move(spell),
-                ends](std::string_view translation) {
-    return Write(elements, absl::StrCat(ends.before, std::string(translation), ends.after), spell);
+  const bool branches = elements_.back().spelled;
+  auto write = [elements = std::move(elements_), spell = std::move(spell), ends, branches,
+                numbers = numbers_, source = branches ? xml_ : ""](std::string_view translation) {
+    std::string xml(translation);
+    if (branches) {
+      xml = JoinBranches(elements, translation);
+      if (xml.empty()) xml = JoinBranches(elements, source);
+      if (numbers) xml = absl::StrReplaceAll(xml, {{kIcuNumber.data(), "#"}});
+    }
+    return Write(elements, absl::StrCat(ends.before, xml, ends.after), spell);
   };
   return {begin, end, line, std::move(xml_), PassageMarkup::kXml, std::move(write)};
 }

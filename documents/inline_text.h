@@ -35,8 +35,13 @@ class InlineText {
   void Open(std::string open, std::string close, bool tight = false);
   void Close();
   void Empty(std::string raw);
+  // What ends a line, and so a sentence.
+  void Break(std::string raw);
   // What is not translated, and the characters that a reader sees of it.
   void Opaque(std::string raw, std::string_view characters);
+  // If the text is an ICU message with branches (icu_message.h), each branch becomes a line of its
+  // own, and what stands between them is kept.  REQUIRES: every element is closed.
+  void CutBranches();
   // Whether there is anything to be translated.
   bool has_words() const { return has_words_; }
   // The passage that stands in bytes [begin, end).  White space at its ends is no part of its text.
@@ -47,16 +52,21 @@ class InlineText {
   struct Element {
     std::string open, close;
     bool tight = false;
+    bool spelled = false;  // `open` is still to be spelled: what stands between branches
+    bool breaks = false;   // ends a line
   };
   void AddElement(Element element);
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,
                            const Spelling& spell);
+  // Takes the line breaks away that CutBranches has added; "" if they are not where they were.
+  static std::string JoinBranches(const std::vector<Element>& elements, std::string_view xml);
 
   Patience* patience_;
   std::vector<Element> elements_;
   std::vector<size_t> open_;  // elements
   std::string plain_, xml_;
   bool has_words_ = false;
+  bool numbers_ = false;  // in branches, "#" was replaced
 };
 
 // A passage of characters without structure.  REQUIRES: HasWords(characters).

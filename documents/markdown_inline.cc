@@ -24,9 +24,14 @@ std::string HtmlTagName(std::string_view tag) {
   return absl::AsciiStrToLower(std::string(tag.substr(0, end)));
 }
 
-// HTML tags that enclose whole items become kOpen and kClose; the others stay empty.
+// What ends a span that such a marker begins: "==" of "==word==", "]" of "^[note]".
+std::string MarkerClosing(const std::string& marker) {
+  return marker == "^[" ? "]" : marker.starts_with("[[") ? "]]" : marker;
+}
+
+// HTML tags and markers that enclose whole items become kOpen and kClose; the others stay empty.
 void PairTags(std::vector<Item>* items) {
-  std::vector<std::pair<std::string, size_t>> open;  // names, "" of other spans
+  std::vector<std::pair<std::string, size_t>> open;  // what ends them, "" of other spans
   for (size_t i = 0; i < items->size(); ++i) {
     Item& item = (*items)[i];
     if (item.kind == Item::kOpen) open.emplace_back("", i);
@@ -34,22 +39,27 @@ void PairTags(std::vector<Item>* items) {
       while (!open.empty() && !open.back().first.empty()) open.pop_back();
       if (!open.empty()) open.pop_back();
     }
-    if (item.kind != Item::kHtml) continue;
+    if (item.kind != Item::kHtml && item.kind != Item::kMarker) continue;
+    const bool tag = item.kind == Item::kHtml;
     item.kind = Item::kEmpty;
-    const std::string name = HtmlTagName(item.raw);
-    if (!name.starts_with('/')) {
-      open.emplace_back(name.empty() ? "!" : name, i);
-      continue;
-    }
+    const std::string name = tag ? HtmlTagName(item.raw) : item.raw;
+    item.breaks = tag && (name == "br" || name == "br/");
     // Those in between, such as <br>, have no end tag.
     size_t start = open.size();
     const size_t first = start - std::min(start, kMostUnpaired);
-    while (start > first && !open[start - 1].first.empty() && "/" + open[start - 1].first != name) {
+    while (start > first && !open[start - 1].first.empty() && open[start - 1].first != name) {
       --start;
     }
-    if (start == first || open[start - 1].first.empty()) continue;
-    (*items)[open[start - 1].second].kind = Item::kOpen;
-    (*items)[open[start - 1].second].partner = i;
+    if (start == first || open[start - 1].first.empty()) {
+      if (!tag || !name.starts_with('/')) {
+        open.emplace_back(tag ? "/" + name : MarkerClosing(name), i);
+      }
+      continue;
+    }
+    Item& begins = (*items)[open[start - 1].second];
+    begins.kind = Item::kOpen;
+    begins.partner = i;
+    begins.tight = !tag && begins.raw == item.raw;
     item.kind = Item::kClose;
     open.resize(start - 1);
   }
@@ -63,13 +73,11 @@ bool IsCopied(const Item& item) {
          item.raw.find("translate=\"no\"") != std::string::npos;
 }
 
-InlineText Compose(const std::vector<Item>& items, Patience* patience) {
+InlineText Compose(const std::vector<Item>& items, size_t begin, size_t end, Patience* patience) {
   InlineText text(patience);
-  for (size_t i = 0; i < items.size() && patience->Lasts(1); ++i) {
+  for (size_t i = begin; i < end && patience->Lasts(1); ++i) {
     const Item& item = items[i];
-    const bool copied = item.kind == Item::kOpen &&
-                        (IsCopied(item) || (item.raw == "[" && items[i + 1].text.starts_with('^')));
-    if (copied) {
+    if (item.kind == Item::kOpen && IsCopied(item)) {
       std::string raw, characters;
       for (size_t j = i; j <= item.partner; ++j) {
         raw += items[j].raw.empty() ? items[j].text : items[j].raw;
@@ -85,6 +93,8 @@ InlineText Compose(const std::vector<Item>& items, Patience* patience) {
       text.Close();
     } else if (item.kind == Item::kOpaque) {
       text.Opaque(item.raw, item.text);
+    } else if (item.breaks) {
+      text.Break(item.raw);
     } else {
       text.Empty(item.raw);
     }
@@ -92,28 +102,72 @@ InlineText Compose(const std::vector<Item>& items, Patience* patience) {
   return text;
 }
 
+bool IsEdge(const Item& item) {
+  return item.kept || item.breaks ||
+         (item.kind == Item::kText && item.text.find_first_not_of(" \t") == std::string::npos);
+}
+
+using ItemRange = std::pair<size_t, size_t>;
+
+// The items of each passage: all of them, but for what is no text at either end, cut where they are
+// too long at a line break, or else the end of a sentence, outside of spans.
+std::vector<ItemRange> CutItems(const std::vector<Item>& items) {
+  std::vector<ItemRange> ranges;
+  size_t first = 0, best = 0, size = 0;
+  int depth = 0, rank = 0;
+  const auto add = [&](size_t begin, size_t end) {
+    while (begin < end && IsEdge(items[begin])) ++begin;
+    while (begin < end && IsEdge(items[end - 1])) --end;
+    if (begin < end) ranges.emplace_back(begin, end);
+  };
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Item& item = items[i];
+    size += item.text.size() + 8;
+    if (size > kMostMarkdownBytes && rank > 0) {
+      add(first, best);
+      first = best;
+      rank = 0;
+      size = items[i].end - items[first].begin;
+    }
+    depth += item.kind == Item::kOpen ? 1 : item.kind == Item::kClose ? -1 : 0;
+    const bool line = item.kind == Item::kText && item.raw.find('\n') != std::string::npos;
+    const bool sentence = item.kind == Item::kText && item.text.ends_with(". ");
+    const int here = item.breaks ? 2 : line || sentence ? 1 : 0;
+    if (depth == 0 && here > 0 && here >= rank) best = i + 1, rank = here;
+  }
+  add(first, items.size());
+  return ranges;
+}
+
 }  // namespace
 
-std::optional<Passage> MarkdownPassage(std::string_view source,
-                                       const std::vector<MarkdownEvent>& events,
-                                       const MarkdownBlock& block, Patience* patience) {
-  std::optional<MarkdownItems> found = FindMarkdownItems(source, events);
-  if (!found.has_value()) return std::nullopt;
+std::vector<Passage> MarkdownPassages(std::string_view source, std::string_view mask,
+                                      const std::vector<MarkdownEvent>& events,
+                                      const MarkdownBlock& block, Patience* patience) {
+  std::vector<Passage> passages;
+  std::optional<MarkdownItems> found = FindMarkdownItems(source, mask, events);
+  if (!found.has_value()) return passages;
   std::vector<Item>& items = found->items;
   PairTags(&items);
-  const bool begins_with_text = !items.empty() && items[0].kind == Item::kText;
-  InlineText text = Compose(items, patience);
-  if (!text.has_words() || !patience->status().ok()) return std::nullopt;
-  const auto spell = [table = block.table](std::string_view characters) {
-    return SpellMarkdown(characters, table);
-  };
-  Passage passage = std::move(text).ToPassage(found->begin, found->end, 1, spell);
-  if (block.line && begins_with_text) {
-    passage.write = [write = std::move(passage.write)](std::string_view translation) {
-      return SpellMarkdownLine(write(translation));
+  for (const auto& [begin, end] : CutItems(items)) {
+    InlineText text = Compose(items, begin, end, patience);
+    if (!patience->status().ok()) return {};
+    if (!text.has_words()) continue;
+    const size_t first = items[begin].begin, last = items[end - 1].end;
+    // As the source does, which another program may want.
+    const bool dollars = source.substr(first, last - first).find("\\$") != source.npos;
+    const auto spell = [table = block.table, dollars](std::string_view characters) {
+      return SpellMarkdown(characters, table, dollars);
     };
+    Passage passage = std::move(text).ToPassage(first, last, 1, spell);
+    if (block.line && begin == 0 && items[0].kind == Item::kText) {
+      passage.write = [write = std::move(passage.write)](std::string_view translation) {
+        return SpellMarkdownLine(write(translation));
+      };
+    }
+    passages.push_back(std::move(passage));
   }
-  return passage;
+  return passages;
 }
 
 }  // namespace dragoman

@@ -10,7 +10,6 @@
 #define DRAGOMAN_DOCUMENTS_MARKDOWN_INLINE_H_
 
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,7 +19,7 @@ namespace dragoman {
 
 struct MarkdownEvent {
   enum Kind { kBegin, kEnd, kText, kEntity, kHtml, kSoftBreak, kHardBreak } kind;
-  enum Span { kNone, kEmphasis, kStrong, kStrike, kLink, kImage, kCode, kMath } span = kNone;
+  enum Span { kNone, kEmphasis, kStrong, kStrike, kLink, kImage, kCode } span = kNone;
   // Of kText, kEntity and kHtml: bytes of the source, or both 0 if they are not there.
   size_t begin = 0, end = 0;
 };
@@ -31,11 +30,12 @@ struct MarkdownBlock {
   bool line = false;   // at the beginning of a line, where "1. " would begin a list
 };
 
-// The passage of a block; none if it has no words, or markers that are not where they are expected:
-// then it stays as it is, as it does if `patience` does not last.  Its line is not set.
-std::optional<Passage> MarkdownPassage(std::string_view source,
-                                       const std::vector<MarkdownEvent>& events,
-                                       const MarkdownBlock& block, Patience* patience);
+// The passages of a block: one, or several if it is long.  None if it has no words, or markers that
+// are not where they are expected: then it stays as it is, as it does if `patience` does not last.
+// Their lines are not set.  The events are those of `mask` (markdown_mask.h).
+std::vector<Passage> MarkdownPassages(std::string_view source, std::string_view mask,
+                                      const std::vector<MarkdownEvent>& events,
+                                      const MarkdownBlock& block, Patience* patience);
 
 }  // namespace dragoman
 

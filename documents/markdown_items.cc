@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "documents/markdown_mask.h"
 #include "documents/markdown_spelling.h"
 #include "documents/source_text.h"
 
@@ -60,8 +61,11 @@ size_t AfterDestination(std::string_view source, size_t at) {
 
 class Resolver {
  public:
-  Resolver(std::string_view source, const std::vector<Event>& events)
-      : source_(source), events_(events), next_(events.size() + 1, source.npos) {
+  Resolver(std::string_view written, std::string_view mask, const std::vector<Event>& events)
+      : written_(written), source_(mask), events_(events), next_(events.size() + 1, mask.npos) {
+    size_t size = 0;
+    for (const Event& event : events) size += event.end - event.begin;
+    is_long_ = size > kMostMarkdownBytes;
     for (size_t i = events.size(); i-- > 0;) {
       next_[i] = IsPlaced(events[i]) ? events[i].begin : next_[i + 1];
     }
@@ -72,7 +76,11 @@ class Resolver {
     if (!FindBegin()) return false;
     at_ = begin_;
     for (size_t i = first_; i < events_.size(); ++i) {
+      const size_t from = at_, known = items_.size();
       if (!Take(&i)) return false;
+      for (size_t item = known; item < items_.size(); ++item) {
+        if (items_[item].end == 0) items_[item].begin = from, items_[item].end = at_;
+      }
     }
     return open_.empty();
   }
@@ -89,7 +97,7 @@ class Resolver {
   };
   static bool IsPlaced(const Event& event) { return event.end > 0; }
   std::string Raw(size_t begin, size_t end) const {
-    return std::string(source_.substr(begin, end - begin));
+    return std::string(written_.substr(begin, end - begin));
   }
 
   // Finds the first text, and the markers in front of it.
@@ -139,9 +147,6 @@ class Resolver {
         back_over(" \n", 1);
         back_over("`", source_.npos);
         break;
-      case Event::kMath:
-        back_over("$", 2);
-        break;
       case Event::kNone:
         break;
     }
@@ -176,7 +181,9 @@ class Resolver {
     at_ = event.end;
     std::string raw = Raw(event.begin, event.end);
     if (event.kind == Event::kText) {
-      AddText(raw, gap == "\\");
+      const size_t first = items_.size();
+      AddText(event.begin, event.end);
+      if (gap == "\\") --items_[first].begin;
     } else if (std::string characters = CharactersNamed(raw); !characters.empty()) {
       items_.push_back({Item::kText, raw, std::move(characters)});
     } else {
@@ -185,27 +192,41 @@ class Resolver {
     return true;
   }
 
-  // Text, less what only looks like it: "[^1]", "[!NOTE]", ":::tip".
-  void AddText(std::string_view text, bool escaped) {
-    const bool line = items_.empty() || items_.back().raw.find('\n') != std::string::npos;
-    if (line && !escaped && text.starts_with(":::")) {
-      fence_ = true;
-      const size_t end = std::min(text.find(' '), text.size());
-      items_.push_back({Item::kEmpty, std::string(text.substr(0, end))});
-      text.remove_prefix(end);
+  // Text, and what is none but was read as such.
+  void AddText(size_t begin, size_t end) {
+    while (begin < end) {
+      const std::string_view rest = source_.substr(begin, end - begin);
+      size_t size = std::min(rest.find_first_of("\x01\x02"), rest.size());
+      const size_t known = items_.size();
+      if (size > 0) {
+        const size_t sentence = rest.find(". ");
+        if (is_long_ && sentence < size) size = std::min(size, sentence + 2);
+        items_.push_back({Item::kText, "", Raw(begin, begin + size)});
+      } else if (rest[0] == MarkdownMask::kKept) {
+        size = std::min(rest.find_first_not_of(MarkdownMask::kKept), rest.size());
+        AddKept(Raw(begin, begin + size), begin);
+      } else {
+        size = std::min(rest.find_first_not_of(MarkdownMask::kMore, 1), rest.size());
+        items_.push_back({Item::kMarker, Raw(begin, begin + size)});
+      }
+      items_.back().end = begin + size;
+      if (items_.size() > known) items_.back().begin = begin;
+      begin += size;
     }
-    while (!text.empty()) {
-      const size_t mark =
-          escaped ? text.npos : std::min(text.find("[^"), line ? text.find("[!") : text.npos);
-      const size_t close = mark == text.npos ? mark : text.find(']', mark);
-      const size_t begin = close == text.npos ? text.size() : mark;
-      if (begin > 0) items_.push_back({Item::kText, "", std::string(text.substr(0, begin))});
-      text.remove_prefix(begin);
-      if (text.empty()) return;
-      const bool colon = text.substr(close - begin + 1).starts_with(':');
-      const size_t size = close - begin + (colon ? 2 : 1);
-      items_.push_back({Item::kEmpty, std::string(text.substr(0, size))});
-      text.remove_prefix(size);
+  }
+
+  // Attributes belong to what they touch.  A reader sees equations, citations and names of pages.
+  void AddKept(std::string raw, size_t begin) {
+    const bool braces = raw.starts_with('{');
+    const bool unseen =
+        braces || raw.starts_with('<') || raw.starts_with("[^") || raw.ends_with("]:");
+    if (braces && !items_.empty() && items_.back().end == begin &&
+        (items_.back().kind == Item::kClose || items_.back().kind == Item::kOpaque)) {
+      items_.back().raw += raw;
+    } else if (unseen) {
+      items_.push_back({.kind = Item::kEmpty, .raw = std::move(raw), .kept = true});
+    } else {
+      items_.push_back({Item::kOpaque, raw, raw});
     }
   }
 
@@ -232,14 +253,12 @@ class Resolver {
     return true;
   }
 
-  // A line break that means nothing is a space, unless a line stands for itself: ":::", "[!NOTE]".
+  // A line break that means nothing is a space.
   bool TakeBreak(bool hard) {
     const size_t after = AfterBreak(source_, at_);
     if (after == source_.npos) return false;
-    const bool note = items_.size() == 1 && items_[0].raw.starts_with("[!");
-    const bool fence = std::exchange(fence_, false) || source_.substr(after).starts_with(":::");
-    if (hard || note || fence) {
-      items_.push_back({Item::kEmpty, Raw(at_, after)});
+    if (hard) {
+      items_.push_back({.kind = Item::kEmpty, .raw = Raw(at_, after), .breaks = true});
     } else {
       items_.push_back({Item::kText, Raw(at_, after), " "});
     }
@@ -250,8 +269,7 @@ class Resolver {
   bool TakeBegin(size_t* i) {
     const Event::Span span = events_[*i].span;
     const std::string_view rest = source_.substr(at_);
-    if (span == Event::kCode || span == Event::kMath ||
-        (span == Event::kLink && rest.starts_with('<'))) {
+    if (span == Event::kCode || (span == Event::kLink && rest.starts_with('<'))) {
       return TakeWhole(span, i);
     }
     const char first = rest.empty() ? '\0' : rest[0];
@@ -269,10 +287,10 @@ class Resolver {
     return true;
   }
 
-  // Code, an equation or <https://...>, up to the marker that ends it.
+  // Code or <https://...>, up to the marker that ends it.
   bool TakeWhole(Event::Span span, size_t* i) {
     const std::string_view rest = source_.substr(at_);
-    const char mark = span == Event::kCode ? '`' : '$';
+    const char mark = '`';
     const bool link = span == Event::kLink;
     size_t size = link ? 1 : std::min(rest.find_first_not_of(mark), rest.size());
     size_t close = link ? rest.find('>') : rest.find(rest.substr(0, size), size);
@@ -283,7 +301,7 @@ class Resolver {
       close = rest.find(rest.substr(0, size), run_end);
     }
     if (size == 0 || close == rest.npos) return false;
-    std::string text(rest.substr(size, close - size)), raw(rest.substr(0, close + size));
+    std::string text = Raw(at_ + size, at_ + close), raw = Raw(at_, at_ + close + size);
     at_ += raw.size();
     for (std::string* lines : {&text, &raw}) {  // a line break inside of it is a space
       for (size_t at; (at = lines->find('\n')) != lines->npos;) {
@@ -333,20 +351,20 @@ class Resolver {
     return absl::StrCat("][", name, "]");
   }
 
-  const std::string_view source_;
+  const std::string_view written_, source_;  // of the same size: the bytes, and what is read
   const std::vector<Event>& events_;
   std::vector<size_t> next_;  // events: where the first text at or after it begins
   std::vector<Item> items_;
   std::vector<Open> open_;
-  bool fence_ = false;  // the line begins with ":::"
+  bool is_long_ = false;  // so that it may have to be cut
   size_t first_ = 0, begin_ = 0, at_ = 0;
 };
 
 }  // namespace
 
-std::optional<MarkdownItems> FindMarkdownItems(std::string_view source,
+std::optional<MarkdownItems> FindMarkdownItems(std::string_view source, std::string_view mask,
                                                const std::vector<MarkdownEvent>& events) {
-  Resolver resolver(source, events);
+  Resolver resolver(source, mask, events);
   if (!resolver.Resolve()) return std::nullopt;
   return MarkdownItems{resolver.TakeItems(), resolver.begin(), resolver.end()};
 }

@@ -13,13 +13,18 @@
 
 namespace dragoman {
 
+inline constexpr size_t kMostMarkdownBytes = 8000;  // of a block that is one passage
+
 // A thing in the block, as it is written.
 struct MarkdownItem {
-  enum Kind { kText, kOpen, kClose, kOpaque, kEmpty, kHtml } kind;
+  enum Kind { kText, kOpen, kClose, kOpaque, kEmpty, kHtml, kMarker } kind;
   std::string raw;
-  std::string text;    // characters, of kText and kOpaque
-  size_t partner = 0;  // of kOpen: its kClose
-  bool tight = false;  // of kOpen
+  std::string text;           // characters, of kText and kOpaque
+  size_t partner = 0;         // of kOpen: its kClose
+  bool tight = false;         // of kOpen
+  bool kept = false;          // of kEmpty: not text; stays where it is if it can
+  bool breaks = false;        // of kEmpty: a line ends
+  size_t begin = 0, end = 0;  // bytes of the source
 };
 
 struct MarkdownItems {
@@ -27,8 +32,8 @@ struct MarkdownItems {
   size_t begin = 0, end = 0;  // bytes of the source
 };
 
-// None if a marker is not where it is expected.
-std::optional<MarkdownItems> FindMarkdownItems(std::string_view source,
+// None if a marker is not where it is expected.  The events are those of `mask` (markdown_mask.h).
+std::optional<MarkdownItems> FindMarkdownItems(std::string_view source, std::string_view mask,
                                                const std::vector<MarkdownEvent>& events);
 
 }  // namespace dragoman

@@ -2,6 +2,9 @@
 // text of each paragraph, heading, item or cell.  A passage is written in one line, because a line
 // break in a paragraph means a space.
 //
+// What people write beyond that (admonitions, tabs, definitions, shortcodes, attributes, citations,
+// MDX) is hidden from the parser by a mask (markdown_mask.h).
+//
 // Kept as they are: code, front matter, the targets and titles of links, definitions of references,
 // equations, footnote marks.  A block of HTML is a passage in HTML.
 
@@ -14,6 +17,7 @@
 
 #include "documents/markdown_inline.h"
 #include "documents/markdown_items.h"
+#include "documents/markdown_mask.h"
 #include "documents/passage_list.h"
 #include "documents/patience.h"
 #include "documents/readers.h"
@@ -40,9 +44,6 @@ Event::Span SpanOf(MD_SPANTYPE type) {
       return Event::kImage;
     case MD_SPAN_CODE:
       return Event::kCode;
-    case MD_SPAN_LATEXMATH:
-    case MD_SPAN_LATEXMATH_DISPLAY:
-      return Event::kMath;
     default:
       return Event::kNone;
   }
@@ -75,14 +76,14 @@ size_t BytesOfParser(std::string_view source) {
 class MarkdownListener {
  public:
   MarkdownListener(std::string_view source, const DocumentOptions& options)
-      : source_(source), patience_(options) {}
+      : source_(source), options_(options), patience_(options) {}
 
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
-    if (!patience_.Takes(BytesOfParser(source_))) return patience_.status();
+    if (!patience_.Takes(BytesOfParser(source_) + source_.size())) return patience_.status();
+    mask_ = MaskMarkdown(source_);
     MD_PARSER parser = {};
-    parser.flags =
-        MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_LATEXMATHSPANS;
+    parser.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS;
     parser.enter_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Enter(type); };
     parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Leave(type); };
     parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
@@ -94,7 +95,7 @@ class MarkdownListener {
     parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
       return Of(self).Text(type, text, size);
     };
-    if (md_parse(source_.data(), static_cast<MD_SIZE>(source_.size()), &parser, this) == 0) {
+    if (md_parse(mask_.data(), static_cast<MD_SIZE>(mask_.size()), &parser, this) == 0) {
       return absl::OkStatus();
     }
     RETURN_IF_ERROR(patience_.status());
@@ -130,10 +131,10 @@ class MarkdownListener {
     Event event = {type == MD_TEXT_ENTITY ? Event::kEntity
                    : type == MD_TEXT_HTML ? Event::kHtml
                                           : Event::kText};
-    const bool placed = !std::less<>()(text, source_.data()) &&
-                        std::less<>()(text, source_.data() + source_.size());
+    const bool placed =
+        !std::less<>()(text, mask_.data()) && std::less<>()(text, mask_.data() + mask_.size());
     if (placed && size > 0) {
-      event.begin = static_cast<size_t>(text - source_.data());
+      event.begin = static_cast<size_t>(text - mask_.data());
       event.end = event.begin + size;
     }
     return Add(event);
@@ -147,8 +148,9 @@ class MarkdownListener {
     } else if (!events_.empty() && type != MD_BLOCK_CODE) {
       const bool table = type == MD_BLOCK_TH || type == MD_BLOCK_TD;
       const MarkdownBlock block = {.table = table, .line = !table && type != MD_BLOCK_H};
-      std::optional<Passage> passage = MarkdownPassage(source_, events_, block, &patience_);
-      if (passage.has_value()) AddPassage(*std::move(passage));
+      for (Passage& passage : MarkdownPassages(source_, mask_, events_, block, &patience_)) {
+        AddPassage(std::move(passage));
+      }
     }
     patience_.Returns(kBytesOfMarkdownEvent * events_.size());
     events_.clear();
@@ -170,7 +172,16 @@ class MarkdownListener {
     std::string_view text = source_.substr(begin, std::min(end, source_.size()) - begin);
     text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     if (text.starts_with("<!") || text.starts_with("<?") || !HasWords(text)) return;
-    AddPassage({begin, begin + text.size(), 1, std::string(text), PassageMarkup::kHtml});
+    if (text.size() <= kMostMarkdownBytes) {
+      return AddPassage({begin, begin + text.size(), 1, std::string(text), PassageMarkup::kHtml});
+    }
+    absl::StatusOr<std::vector<Passage>> parts = ReadHtml(text, options_);
+    if (!parts.ok()) return;
+    for (Passage& part : *parts) {
+      part.begin += begin;
+      part.end += begin;
+      AddPassage(std::move(part));
+    }
   }
 
   void AddPassage(Passage passage) {
@@ -179,7 +190,9 @@ class MarkdownListener {
   }
 
   const std::string_view source_;
+  const DocumentOptions& options_;
   Patience patience_;
+  std::string mask_;                  // of the source, which is parsed
   std::vector<MD_BLOCKTYPE> blocks_;  // open ones
   std::vector<Event> events_;
   PassageList passages_{&patience_};

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "documents/markdown_mask.h"
 
 namespace dragoman {
 namespace {
@@ -50,10 +51,13 @@ bool IsMarker(std::string_view text, size_t at, bool table) {
 
 }  // namespace
 
-std::string SpellMarkdown(std::string_view text, bool table) {
+std::string SpellMarkdown(std::string_view text, bool table, bool dollars) {
   std::string out;
+  for (size_t at = text.find('$'); at != text.npos; at = text.find('$', at + 1)) {
+    dollars = dollars || EquationSize(text.substr(at)) > 0;
+  }
   for (size_t at = 0; at < text.size(); ++at) {
-    if (IsMarker(text, at, table)) out += '\\';
+    if (IsMarker(text, at, table) || (dollars && text[at] == '$')) out += '\\';
     out += text[at] == '\n' ? ' ' : text[at];
   }
   return out;

@@ -8,8 +8,9 @@
 
 namespace dragoman {
 
-// With a backslash before each character that would be read as a marker: "a \*b\*".
-std::string SpellMarkdown(std::string_view text, bool table);
+// With a backslash before each character that would be read as a marker: "a \*b\*".  `dollars`: and
+// before every "$", not only those that would be an equation.
+std::string SpellMarkdown(std::string_view text, bool table, bool dollars);
 
 // With one before a marker at the beginning of a line: "1\. Wash".
 std::string SpellMarkdownLine(std::string line);

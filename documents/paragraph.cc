@@ -1,6 +1,7 @@
 #include "documents/paragraph.h"
 
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "documents/source_text.h"
@@ -36,6 +37,62 @@ std::pair<size_t, size_t> FindCore(const std::vector<Piece>& pieces) {
   }
 }
 
+constexpr size_t kBytesOfTag = 16;
+
+size_t SizeOf(const std::vector<Piece>& pieces, size_t begin, size_t end) {
+  size_t size = 0;
+  for (size_t i = begin; i < end; ++i) size += pieces[i].text.size() + kBytesOfTag;
+  return size;
+}
+
+// How good a place it is to cut after that piece, which is the last one of an item.
+int RankOfCut(const Piece& piece) {
+  if (piece.kind == Piece::kMark) return piece.space == '\n' ? 3 : 0;
+  if (piece.kind != Piece::kText) return 0;
+  if (IsBlankText(piece)) return 1;
+  return std::string_view(".!?").find(piece.text.back()) != std::string_view::npos ? 2 : 0;
+}
+
+using PieceRange = std::pair<size_t, size_t>;
+
+// Adds the parts of pieces [begin, end).
+void CutRange(const std::vector<Piece>& pieces, size_t begin, size_t end,
+              std::vector<PieceRange>* parts) {
+  if (SizeOf(pieces, begin, end) <= kMostBlockBytes) return parts->push_back({begin, end});
+  size_t first = begin, size = 0, best = begin;  // of the part, and where it is cut
+  int rank = -1;                                 // of that place
+  const auto begin_at = [&](size_t at, size_t size_now) {
+    first = best = at;
+    size = size_now;
+    rank = -1;
+  };
+  const auto end_at = [&](size_t at) {
+    if (at > first) parts->push_back({first, at});
+  };
+  for (size_t i = begin, next = begin; i < end; i = next) {
+    const bool group = pieces[i].kind == Piece::kOpen;
+    next = group ? ClosingPiece(pieces, i) + 1 : i + 1;
+    const size_t item = SizeOf(pieces, i, next);
+    if (size + item > kMostBlockBytes && rank >= 0) {
+      end_at(best);
+      begin_at(best, SizeOf(pieces, best, i));
+    }
+    if (group && item > kMostBlockBytes) {
+      end_at(i);
+      if (pieces[i].translated) CutRange(pieces, i + 1, next - 1, parts);
+      begin_at(next, 0);
+      continue;
+    }
+    size += item;
+    const bool apart = next == end || pieces[next - 1].unit_end <= pieces[next].unit_begin;
+    // After the blank that follows a sentence.
+    const bool sentence = i > begin && RankOfCut(pieces[i]) == 1 && RankOfCut(pieces[i - 1]) == 2;
+    const int here = sentence ? 2 : RankOfCut(pieces[next - 1]);
+    if (apart && here >= rank) best = next, rank = here;
+  }
+  end_at(end);
+}
+
 }  // namespace
 
 bool IsBlank(std::string_view text) {
@@ -53,6 +110,21 @@ size_t ClosingPiece(const std::vector<Piece>& pieces, size_t open) {
     if (pieces[i].kind == Piece::kClose && --depth == 0) return i;
   }
   return pieces.size();
+}
+
+std::vector<std::vector<Piece>> CutPieces(std::vector<Piece> pieces) {
+  std::vector<PieceRange> ranges;
+  CutRange(pieces, 0, pieces.size(), &ranges);
+  std::vector<std::vector<Piece>> parts;
+  if (ranges.size() == 1) {
+    parts.push_back(std::move(pieces));
+    return parts;
+  }
+  for (const auto& [begin, end] : ranges) {
+    parts.emplace_back(std::make_move_iterator(pieces.begin() + static_cast<std::ptrdiff_t>(begin)),
+                       std::make_move_iterator(pieces.begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+  return parts;
 }
 
 std::vector<Block> FindBlocks(std::vector<Piece> pieces, bool translated) {

@@ -72,6 +72,13 @@ struct Block {
 // balanced.
 std::vector<Block> FindBlocks(std::vector<Piece> pieces, bool translated);
 
+inline constexpr size_t kMostBlockBytes = 8000;  // about, of a passage that can be cut
+
+// The pieces of a paragraph, in the parts that its passages are made of: one, or several if it is
+// too long for one.  It is cut at a line break, or else at the end of a sentence, outside of groups
+// if they are not too long themselves; the tags of such a group are in no part.
+std::vector<std::vector<Piece>> CutPieces(std::vector<Piece> pieces);
+
 // Whether there is nothing but white space.
 bool IsBlank(std::string_view text);
 bool IsBlankText(const Piece& piece);

@@ -33,6 +33,10 @@ class PieceList {
 
   size_t size() const { return pieces_.size(); }
 
+  // Whether the last piece is a line break.
+  bool EndsInLine() const {
+    return !pieces_.empty() && pieces_.back().kind == Piece::kMark && pieces_.back().space == '\n';
+  }
   void AddText(const Place& place, const XmlEvent& at, size_t end, std::string text);
   Piece& AddMark(const Place& place, const XmlEvent& at, size_t end);
   void Open(const Place& place, const XmlEvent& at, size_t end, bool translated);

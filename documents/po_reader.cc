@@ -8,9 +8,12 @@
 //
 // How many plural forms there are is what the header says (Plural-Forms), or in a template, which
 // does not say it, what is usual in the target language; missing forms are added, and those too
-// many are left out.  The header, comments, flags and obsolete entries stay as they are.
+// many are left out.  What a header lacks, or has as a template, and tools need is filled in: the
+// language, its plural forms and the encoding.  Comments, flags and obsolete entries stay as they
+// are; an entry that is fuzzy and empty is translated, and stays fuzzy.
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -49,14 +52,14 @@ std::string QuotePo(std::string_view text) {
 }
 
 // The pieces of a string, as gettext cuts them: one, or an empty one and then lines.
-std::string SpellPo(std::string_view text) {
-  const size_t newline = text.find('\n');
+std::string SpellPo(std::string_view text, std::string_view newline) {
+  const size_t first = text.find('\n');
   const std::string whole = QuotePo(text);
-  const bool lines = newline != text.npos && newline + 1 < text.size();
+  const bool lines = first != text.npos && first + 1 < text.size();
   if (!lines && whole.size() + 8 <= kPoWidth) return absl::StrCat("\"", whole, "\"");
   std::string out = "\"\"", piece;
   const auto finish = [&] {
-    if (!piece.empty()) absl::StrAppend(&out, "\n\"", piece, "\"");
+    if (!piece.empty()) absl::StrAppend(&out, std::string(newline), "\"", piece, "\"");
     piece.clear();
   };
   while (!text.empty()) {
@@ -76,11 +79,15 @@ std::string SpellPo(std::string_view text) {
 class PoReader {
  public:
   PoReader(std::string_view part, const DocumentOptions& options)
-      : part_(part), patience_(options), forms_(UsualPluralForms(options.target_language)) {}
+      : part_(part),
+        language_(options.target_language),
+        patience_(options),
+        forms_(UsualPluralForms(options.target_language)) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
     size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    if (!language_.empty()) header_ = Replacement(at, at, 1, NewHeader());
     for (line_ = 1; at < part_.size(); ++line_) {
       const size_t end = std::min(part_.find('\n', at), part_.size());
       if (!patience_.Lasts(end + 1 - at)) return patience_.status();
@@ -217,6 +224,7 @@ class PoReader {
         !IsNamed(charset, "utf8") && !IsNamed(charset, "us-ascii") && !IsNamed(charset, "ascii")) {
       return DamagedLine(entry.line, absl::StrCat("is encoded in ", charset, ", want UTF-8"));
     }
+    FillHeader(entry);
     const std::string forms = After(header, "nplurals=");
     if (forms.size() == 1 && forms[0] >= '1' && forms[0] <= '6') {
       forms_ = static_cast<size_t>(forms[0] - '0');
@@ -231,6 +239,53 @@ class PoReader {
     return value.substr(0, value.find_first_of(" ;\n\t"));
   }
 
+  bool HasPlurals() const { return part_.find("msgid_plural") != part_.npos; }
+
+  std::string HeaderField(std::string_view name, std::string_view value) const {
+    return absl::StrCat("\"", std::string(name), ": ", std::string(value), "\\n\"");
+  }
+  std::string LanguageField() const {
+    return HeaderField("Language", absl::StrReplaceAll(language_, {{"-", "_"}}));
+  }
+  std::string PluralField() const {
+    return HeaderField("Plural-Forms", UsualPluralRule(language_));
+  }
+
+  // Of a file that has none.
+  std::string NewHeader() const {
+    std::string header = absl::StrCat("msgid \"\"", newline_, "msgstr \"\"", newline_);
+    for (const std::string& field :
+         {LanguageField(), HeaderField("MIME-Version", "1.0"),
+          HeaderField("Content-Type", "text/plain; charset=UTF-8"),
+          HeaderField("Content-Transfer-Encoding", "8bit"), HasPlurals() ? PluralField() : ""}) {
+      if (!field.empty()) absl::StrAppend(&header, field, newline_);
+    }
+    return header + newline_;
+  }
+
+  // Notes the header with what it lacks, for when there is something to be translated.
+  void FillHeader(const PoEntry& entry) {
+    header_ = std::nullopt;
+    if (language_.empty()) return;
+    const PoString& value = entry.forms[0].second;
+    const std::string was(part_.substr(value.begin, value.end - value.begin));
+    std::string header = absl::StrReplaceAll(
+        was, {{"charset=CHARSET", "charset=UTF-8"},
+              {"\"Language: \\n\"", LanguageField()},
+              {"\"Language:\\n\"", LanguageField()},
+              {"nplurals=INTEGER; plural=EXPRESSION;", UsualPluralRule(language_)}});
+    if (!value.text.empty() && !value.text.ends_with('\n')) header.insert(header.size() - 1, "\\n");
+    const auto lacks = [&](std::string_view name) { return header.find(name) == header.npos; };
+    const size_t fields = header.size();
+    if (lacks("charset=")) {
+      absl::StrAppend(&header, newline_, HeaderField("Content-Type", "text/plain; charset=UTF-8"));
+    }
+    if (lacks("Language:")) absl::StrAppend(&header, newline_, LanguageField());
+    if (HasPlurals() && lacks("Plural-Forms:")) absl::StrAppend(&header, newline_, PluralField());
+    if (header.size() == fields && !value.text.ends_with('\n')) header = was;
+    if (header != was) header_ = Replacement(value.begin, value.end, entry.line, header);
+  }
+
   void AddPlural(const PoEntry& entry) {
     const auto& forms = entry.forms;
     const size_t last = forms.back().second.end;
@@ -240,7 +295,7 @@ class PoReader {
     for (size_t i = 0; i < std::max(forms.size(), std::min(forms_, kMostForms)); ++i) {
       const std::string& text = i == 0 ? one : entry.plural.text;
       if (i >= forms.size()) {
-        AddPassage(last, last, entry.line, text, absl::StrCat("\nmsgstr[", i, "] "));
+        AddPassage(last, last, entry.line, text, absl::StrCat(newline_, "msgstr[", i, "] "));
       } else if (i + 1 == forms_ && forms.size() > forms_ && untranslated) {
         return AddPassage(forms[i].second.begin, last, entry.line, text, "");
       } else if (const PoString& form = forms[i].second; form.text.empty()) {
@@ -252,16 +307,21 @@ class PoReader {
   void AddPassage(size_t begin, size_t end, int line, const std::string& text,
                   const std::string& keyword) {
     if (!HasWords(text)) return;
-    Passage passage = PlainPassage(begin, end, line, text, [keyword](std::string_view characters) {
-      return absl::StrCat(keyword, SpellPo(characters));
-    });
+    Passage passage = PlainPassage(begin, end, line, text,
+                                   [keyword, newline = newline_](std::string_view characters) {
+                                     return absl::StrCat(keyword, SpellPo(characters, newline));
+                                   });
     passage.bilingual = true;
+    if (header_.has_value()) passages_.Add(*std::exchange(header_, std::nullopt));
     passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
+  const std::string language_;  // of the translation
+  const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   Patience patience_;
-  size_t forms_;  // of a plural
+  size_t forms_;                   // of a plural
+  std::optional<Passage> header_;  // with what it lacked, in front of the next passage
   int line_ = 1;
   PoEntry entry_;
   PoString domain_;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
 #include "documents/passage_list.h"
@@ -42,8 +43,6 @@ std::string SpellValue(std::string_view text, Encoding encoding) {
     const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
     if (found != kCharacters.npos) {
       out += {'\\', kLetters[found]};
-    } else if (begin == 0 && (c == ' ' || c == '=' || c == ':')) {
-      out += {'\\', static_cast<char>(c)};  // else it is part of what stands between key and value
     } else if (c >= 0x20 && (c < 0x80 || encoding == Encoding::kUtf8)) {
       out += text.substr(begin, at - begin);
     } else if (c >= 0x80 && c < 0x100 && encoding == Encoding::kLatin1) {
@@ -178,23 +177,95 @@ class PropertiesReader {
     return absl::OkStatus();
   }
 
-  // In a value with {0}, which MessageFormat reads, "''" is an apostrophe.
+  // A value with {0} is read by MessageFormat, in which "''" is an apostrophe, and "'{" begins what
+  // it does not read until the next apostrophe.
   void Add(size_t begin, size_t end, const std::string& value) {
-    const size_t brace = value.find('{');
-    const bool format = value.find("'{") == value.npos && brace != value.npos &&
-                        brace + 1 < value.size() && value[brace + 1] >= '0' &&
-                        value[brace + 1] <= '9';
-    std::string text = value;
-    if (format) {
-      for (size_t at = 0; (at = text.find("''", at)) != text.npos; ++at) text.erase(at, 1);
+    InlineText text(&patience_);
+    const Encoding encoding = encoding_;
+    if (!FindIcuTexts(value).empty()) {
+      text.Text(value);
+      text.CutBranches();
+      return AddPassage(std::move(text).ToPassage(begin, end, line_, [encoding](auto translation) {
+        return SpellValue(translation, encoding);
+      }));
     }
-    passages_.Add(PlainPassage(begin, end, line_, text,
-                               [format, encoding = encoding_](std::string_view translation) {
-                                 std::string out;
-                                 for (const char c : translation)
-                                   out += c == '\'' && format ? "''" : std::string(1, c);
-                                 return SpellValue(out, encoding);
-                               }));
+    const bool format = TakeFormat(value, &text);
+    if (!format) {
+      text = InlineText(&patience_);
+      text.Text(value);
+    }
+    if (!text.has_words()) return;
+    AddPassage(std::move(text).ToPassage(begin, end, line_, [format, encoding](auto translation) {
+      const std::string characters(translation);
+      return SpellValue(format ? absl::StrReplaceAll(characters, {{"'", "''"}}) : characters,
+                        encoding);
+    }));
+  }
+
+  // A value does not begin with what may stand between it and its key.
+  void AddPassage(Passage passage) {
+    passage.write = [write = std::move(passage.write)](std::string_view translation) {
+      std::string value = write(translation);
+      if (value.find_first_of(" =:") == 0) value.insert(0, "\\");
+      return value;
+    };
+    passages_.Add(std::move(passage));
+  }
+
+  // Reads a value of MessageFormat: what it quotes, and an argument in apostrophes, is kept whole.
+  // False if it has no argument.
+  bool TakeFormat(std::string_view value, InlineText* text) const {
+    bool format = false;
+    size_t at = 0;
+    const auto keep = [&](size_t size, std::string_view shown) {
+      text->Text(value.substr(0, at));
+      text->Opaque(SpellValue(value.substr(at, size), encoding_), shown);
+      value.remove_prefix(at + size);
+      at = 0;
+    };
+    while (at < value.size()) {
+      const std::string_view rest = value.substr(at);
+      const size_t brace = rest.find('}');
+      if (rest.starts_with("''{") && IsArgument(rest.substr(2)) &&
+          rest.substr(brace + 1).starts_with("''")) {
+        keep(brace + 3, rest.substr(1, brace + 1));
+        format = true;
+      } else if (rest.starts_with("''")) {
+        text->Text(value.substr(0, at + 1));
+        value.remove_prefix(at + 2);
+        at = 0;
+      } else if (rest.starts_with("'{") || rest.starts_with("'}")) {
+        const size_t close = std::min(rest.find('\'', 1), rest.size() - 1);
+        keep(close + 1, rest.substr(1, close - 1));
+      } else if (IsArgument(rest)) {
+        format = true;
+        if (rest.substr(0, brace).find(',') != rest.npos) {
+          keep(ArgumentSize(rest), rest.substr(0, brace + 1));  // {0,number,#.##}
+        } else {
+          at += brace + 1;
+        }
+      } else {
+        ++at;
+      }
+    }
+    text->Text(value);
+    return format;
+  }
+
+  // "{0}", "{1,date}"
+  static bool IsArgument(std::string_view text) {
+    const size_t end = text.find_first_not_of("0123456789", 1);
+    return text.starts_with('{') && end != text.npos && end > 1 &&
+           (text[end] == '}' || text[end] == ',') && text.find('}') != text.npos;
+  }
+  // Up to the brace that closes it.
+  static size_t ArgumentSize(std::string_view text) {
+    int depth = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+      if (text[at] == '{') ++depth;
+      if (text[at] == '}' && --depth == 0) return at + 1;
+    }
+    return text.size();
   }
 
   const std::string_view part_;

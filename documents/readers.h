@@ -14,6 +14,7 @@ Passages ReadHtml(std::string_view part, const DocumentOptions& options);
 Passages ReadMarkdown(std::string_view part, const DocumentOptions& options);
 Passages ReadSrt(std::string_view part, const DocumentOptions& options);
 Passages ReadVtt(std::string_view part, const DocumentOptions& options);
+Passages ReadAss(std::string_view part, const DocumentOptions& options);
 Passages ReadPo(std::string_view part, const DocumentOptions& options);
 Passages ReadXliff(std::string_view part, const DocumentOptions& options);
 Passages ReadTmx(std::string_view part, const DocumentOptions& options);

@@ -27,12 +27,20 @@ void RichTextReader::FindBlockElements() {
 
 void RichTextReader::Finish(PieceList* pieces, bool translated, Blocks* inner) {
   constexpr size_t kBytesOfBlock = sizeof(Composition) + 2 * sizeof(Block) + 64;
-  for (Block& block : FindBlocks(pieces->Take(), translated)) {
-    if (!patience_->Takes(kBytesOfBlock)) return;
-    if (inner == nullptr) {
-      passages_.Add(MakePassage(part_, std::move(block)));
-    } else {
-      inner->push_back(std::move(block));
+  std::vector<std::vector<Piece>> parts;
+  if (kind_ == XmlVocabulary::kXhtml) {
+    parts = CutPieces(pieces->Take());
+  } else {
+    parts.push_back(pieces->Take());
+  }
+  for (std::vector<Piece>& part : parts) {
+    for (Block& block : FindBlocks(std::move(part), translated)) {
+      if (!patience_->Takes(kBytesOfBlock)) return;
+      if (inner == nullptr) {
+        passages_.Add(MakePassage(part_, std::move(block)));
+      } else {
+        inner->push_back(std::move(block));
+      }
     }
   }
 }
@@ -79,6 +87,8 @@ void RichTextReader::ReadCell(size_t i, Blocks* inner) {
 // What stands between two tags of blocks is a paragraph.
 void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
   PieceList pieces(part_, patience_);
+  const bool outer = is_long_;
+  is_long_ = begin < end && events_[end - 1].end - events_[begin].begin > kMostBlockBytes;
   for (size_t i = begin; i < end && patience_->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events_[i];
     const bool starts = event.kind == XmlEvent::kStart;
@@ -91,12 +101,15 @@ void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
     if (starts) i = event.partner;
   }
   Finish(&pieces, translated, nullptr);
+  is_long_ = outer;
 }
 
 absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
                                                   const XmlVocabulary& vocabulary,
                                                   Patience* patience) {
-  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, patience));
+  const bool xhtml = vocabulary.kind == XmlVocabulary::kXhtml;
+  ASSIGN_OR_RETURN(const std::vector<XmlEvent> events,
+                   ReadXmlEvents(part, patience, xhtml ? XmlEntities::kHtml : XmlEntities::kNone));
   return RichTextReader(part, vocabulary, events, patience).Read();
 }
 

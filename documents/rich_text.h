@@ -27,8 +27,8 @@ namespace dragoman {
 enum class Role : uint8_t {
   kOther,  // what it contains may have paragraphs; in a paragraph it is a mark, in XHTML a block
   kParagraph,
-  kRun,          // its text has a format of its own
-  kCode,         // a run that is not translated
+  kRun,          // its text has a format of its own; in XHTML, none: its tags are left out
+  kCode,         // a run that is not translated; in XHTML, a group
   kFormat,       // of a run, in Office: <w:rPr>
   kText,         // of a run, in Office: <w:t>
   kDrawingText,  // the same, where white space needs no attribute to be kept
@@ -52,7 +52,7 @@ enum class Role : uint8_t {
 };
 
 struct RoleOfElement {
-  std::string_view space;  // a short name of XmlVocabulary::spaces; "": any namespace
+  std::string_view space;  // a short name of XmlVocabulary::spaces; "": any, and names by any case
   std::string_view name;
   Role role;
 };

@@ -8,7 +8,8 @@
 namespace dragoman {
 namespace {
 
-constexpr int kMostFormats = 16;  // of a text, in each other
+constexpr int kMostFormats = 16;          // of a text, in each other
+constexpr size_t kMostPieceBytes = 2000;  // of text in a long paragraph
 constexpr std::string_view kUnbreakableHyphen = "\u2011";
 
 }  // namespace
@@ -77,7 +78,7 @@ void RichTextReader::ReadElement(size_t i, const Place& place, PieceList* pieces
 void RichTextReader::ReadRun(size_t i, const Place& place, PieceList* pieces) {
   const XmlEvent& event = events_[i];
   const size_t end = events_[event.partner].end;
-  if (kind_ == XmlVocabulary::kXhtml && !AttributeNamed(Tag(i), "id").empty()) {
+  if (kind_ == XmlVocabulary::kXhtml && roles_[i] == Role::kCode) {
     return ReadGroup(i, i, place, pieces);
   }
   // Formats that are nested deeper would be many times as long as the part.
@@ -86,7 +87,8 @@ void RichTextReader::ReadRun(size_t i, const Place& place, PieceList* pieces) {
   }
   Place inside = place;
   if (!place.in_unit) inside = {place.format, true, event.begin, end};
-  if (kind_ != XmlVocabulary::kOffice) {
+  if (kind_ == XmlVocabulary::kXhtml) return ReadInline(i + 1, event.partner, inside, pieces);
+  if (kind_ == XmlVocabulary::kOpenDocument) {
     inside.format = formats_.Within(place.format, events_, i, roles_[i] == Role::kCode);
     return ReadInline(i + 1, event.partner, inside, pieces);
   }
@@ -116,7 +118,9 @@ void RichTextReader::ReadGroup(size_t i, size_t content, const Place& place, Pie
   const XmlEvent& start = events_[i];
   const XmlEvent& inside = events_[content];
   bool translated = true;
-  if (kind_ == XmlVocabulary::kXhtml) translated = IsXhtmlTranslated(Tag(i), true);
+  if (kind_ == XmlVocabulary::kXhtml) {
+    translated = IsXhtmlTranslated(Tag(i), roles_[i] != Role::kCode);
+  }
   if (roles_[i] == Role::kSimpleField) translated = IsProseField(AttributeNamed(Tag(i), "instr"));
   pieces->Open(place, start, inside.end, translated);
   ReadInline(content + 1, inside.partner, place, pieces);
@@ -199,8 +203,27 @@ void RichTextReader::ReadMixedText(const XmlEvent& event, const Place& place, Pi
     pieces->AddText(place, at, event.begin + end,
                     OneSpace(XmlText(raw.substr(begin, end - begin))));
   };
-  add(0, first);
-  add(first, last);
+  if (first > 0 && pieces->EndsInLine()) {  // the line ends in the file, too
+    XmlEvent at = event;
+    at.end = event.begin + first;
+    pieces->AddMark(place, at, at.end).space = '\n';
+  } else {
+    add(0, first);
+  }
+  size_t begin = first;
+  // Sentences of a long paragraph are pieces, so that it can be cut between them.
+  while (is_long_ && !cdata) {
+    const std::string_view rest = raw.substr(begin, last - begin);
+    size_t size = std::min({rest.find(". "), rest.find("? "), rest.find("! ")});
+    if (size == rest.npos && rest.size() <= kMostPieceBytes) break;
+    size = size < kMostPieceBytes ? size + 1 : CutPlace(rest, kMostPieceBytes);
+    const std::string_view piece = rest.substr(0, size);
+    const size_t end = begin + piece.find_last_not_of(kXmlSpaces) + 1;
+    add(begin, end);
+    begin = std::min(raw.find_first_not_of(kXmlSpaces, begin + size), last);
+    add(end, begin);
+  }
+  add(begin, last);
   add(last, raw.size());
 }
 

@@ -73,6 +73,7 @@ class RichTextReader {
   Patience* const patience_;
   const std::vector<Role> roles_;
   TextFormats formats_;
+  bool is_long_ = false;        // XHTML: so that its paragraphs may have to be cut, is what is read
   std::vector<bool> is_block_;  // XHTML: elements that are blocks or contain one
   PassageList passages_{patience_};
 };

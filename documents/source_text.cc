@@ -74,6 +74,23 @@ bool IsAscii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+size_t CutPlace(std::string_view text, size_t most) {
+  const std::string_view head = text.substr(0, most);
+  const auto after = [&](std::string_view end) {
+    const size_t at = head.rfind(end);
+    return at == head.npos || at == 0 ? 0 : at + end.size();
+  };
+  if (const size_t line = after("\n"); line > 0) return line;
+  for (const std::string_view end : {". ", "! ", "? ", "\u3002", "\uff01", "\uff1f", " ", "\t"}) {
+    if (const size_t at = after(end); at > 0) return at;
+  }
+  const size_t size = BeginningOf(text, most).size();
+  const size_t reference = head.rfind('&');  // is not torn apart
+  const bool torn = reference != head.npos && reference > 0 && reference + 16 > size &&
+                    head.find(';', reference) == head.npos;
+  return torn ? reference : size;
+}
+
 void AppendUnicodeEscape(char32_t c, std::string* out) {
   if (c >= 0x10000) {
     absl::StrAppendFormat(out, "\\u%04x", 0xd7c0 + (c >> 10));

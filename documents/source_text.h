@@ -45,6 +45,10 @@ bool IsAmong(std::string_view name, std::string_view names);
 
 bool IsAscii(std::string_view text);
 
+// How many bytes of a text, which has more than `most`, are best taken first: up to the end of a
+// line, or else of a sentence, of a word, or at least of a character.  Not 0.
+size_t CutPlace(std::string_view text, size_t most);
+
 // The text, with each stretch of white space as one space.
 std::string OneSpace(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "documents/document.h"
+#include "documents/mending.h"
 #include "documents/patience.h"
 
 namespace dragoman {
@@ -19,8 +20,10 @@ std::string Splice(std::string_view part, absl::Span<const Passage> passages,
       out += passage.write("");
     } else if (!translation.has_value() || (!passage.bilingual && *translation == passage.text)) {
       out.append(part.substr(passage.begin, passage.end - passage.begin));
+    } else if (const auto mended = MendTranslation(passage, *translation); mended.has_value()) {
+      out += passage.write == nullptr ? *mended : passage.write(*mended);
     } else {
-      out += passage.write == nullptr ? *translation : passage.write(*translation);
+      out.append(part.substr(passage.begin, passage.end - passage.begin));
     }
     end = passage.end;
   }

@@ -68,21 +68,8 @@ size_t BreakBefore(const std::vector<SubtitleWord>& words, size_t begin, size_t 
   return best;
 }
 
-constexpr size_t kMostTag = 256;  // bytes
+constexpr size_t kMostTag = 256;      // bytes
 constexpr size_t kMostElements = 16;  // that are in each other; each word has all of its own
-
-// The bytes of the tag that the text begins with; 0 if it begins with none.
-size_t TagSize(std::string_view text) {
-  text = text.substr(0, kMostTag);
-  size_t end = text.npos;
-  if (text.starts_with("{\\")) end = text.find('}');
-  if (text.starts_with("&lrm;") || text.starts_with("&rlm;")) end = 4;
-  if (text.starts_with('<') && text.size() > 1) {
-    const auto next = static_cast<unsigned char>(text[text[1] == '/' && text.size() > 2 ? 2 : 1]);
-    if (absl::ascii_isalnum(next)) end = text.find('>');
-  }
-  return end == text.npos ? 0 : end + 1;
-}
 
 // "c" of "<c.yellow>" and of "</c>".
 std::string_view SubtitleTagName(std::string_view tag) {
@@ -185,11 +172,11 @@ std::string WriteLine(const std::vector<SubtitleWord>& words, size_t begin, size
 
 // Words [begin, end) in one line or two.
 std::string WriteCue(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
-                     std::string_view newline) {
+                     std::string_view newline, size_t width) {
   SubtitleElements open;
   const size_t columns = Columns(words, begin, end);
   size_t second = end;
-  if (columns > kSubtitleWidth && end - begin > 1) {
+  if (columns > width && end - begin > 1) {
     second = BreakBefore(words, begin, begin + 1, end - 1, (columns + 1) / 2);
   }
   std::string out = WriteLine(words, begin, second, &open);
@@ -203,15 +190,28 @@ std::string WriteCue(const std::vector<SubtitleWord>& words, size_t begin, size_
 
 }  // namespace
 
-std::vector<SubtitleToken> SubtitleTokens(std::string_view text) {
+size_t SubtitleTagSize(std::string_view text, bool braces) {
+  text = text.substr(0, kMostTag);
+  size_t end = text.npos;
+  if (braces) return text.starts_with('{') ? text.find('}') + 1 : 0;
+  if (text.starts_with("{\\")) end = text.find('}');
+  if (text.starts_with("&lrm;") || text.starts_with("&rlm;")) end = 4;
+  if (text.starts_with('<') && text.size() > 1) {
+    const auto next = static_cast<unsigned char>(text[text[1] == '/' && text.size() > 2 ? 2 : 1]);
+    if (absl::ascii_isalnum(next)) end = text.find('>');
+  }
+  return end == text.npos ? 0 : end + 1;
+}
+
+std::vector<SubtitleToken> SubtitleTokens(std::string_view text, bool braces) {
   std::vector<SubtitleToken> tokens;
   std::vector<size_t> open;
   for (size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
-    const size_t tag = TagSize(rest);
+    const size_t tag = SubtitleTagSize(rest, braces);
     if (tag == 0) {
       size_t end = 1;
-      while (end < rest.size() && TagSize(rest.substr(end)) == 0) ++end;
+      while (end < rest.size() && SubtitleTagSize(rest.substr(end), braces) == 0) ++end;
       tokens.push_back({SubtitleToken::kText, rest.substr(0, end)});
       at += end;
       continue;
@@ -235,9 +235,9 @@ std::vector<SubtitleToken> SubtitleTokens(std::string_view text) {
   return tokens;
 }
 
-std::vector<SubtitleWord> SubtitleWords(std::string_view text) {
+std::vector<SubtitleWord> SubtitleWords(std::string_view text, bool braces) {
   WordCutter cutter;
-  const std::vector<SubtitleToken> tokens = SubtitleTokens(text);
+  const std::vector<SubtitleToken> tokens = SubtitleTokens(text, braces);
   for (const SubtitleToken& token : tokens) {
     switch (token.kind) {
       case SubtitleToken::kText:
@@ -257,14 +257,14 @@ std::vector<SubtitleWord> SubtitleWords(std::string_view text) {
   return std::move(cutter).Take();
 }
 
-size_t SubtitleColumns(std::string_view text) {
-  const std::vector<SubtitleWord> words = SubtitleWords(text);
+size_t SubtitleColumns(std::string_view text, bool braces) {
+  const std::vector<SubtitleWord> words = SubtitleWords(text, braces);
   return Columns(words, 0, words.size());
 }
 
 std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
                                          const std::vector<size_t>& shares,
-                                         std::string_view newline) {
+                                         std::string_view newline, size_t width) {
   const size_t total = Columns(words, 0, words.size());
   size_t rest = std::accumulate(shares.begin(), shares.end(), size_t{0}), begin = 0;
   std::vector<std::string> cues;
@@ -279,7 +279,8 @@ std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
       end = first == words.size() ? first : BreakBefore(words, begin, first, last, target);
     }
     rest -= shares[i];
-    cues.push_back(WriteCue(words, begin, end, newline));
+    cues.push_back(begin == end && i > 0 ? cues.back()
+                                         : WriteCue(words, begin, end, newline, width));
     begin = end;
   }
   return cues;

@@ -13,13 +13,17 @@ namespace dragoman {
 
 inline constexpr size_t kSubtitleWidth = 42;  // columns of a line; a Chinese character has two
 
+// The bytes of the tag that the text begins with; 0 if it begins with none.  With `braces`, as in
+// ASS, whatever stands in braces is a tag, and nothing else is.
+size_t SubtitleTagSize(std::string_view text, bool braces);
+
 // A stretch of the text of a cue.
 struct SubtitleToken {
   enum Kind { kText, kOpen, kClose, kSingle } kind;  // kSingle: a tag without another, "{\\an8}"
   std::string_view raw;
   size_t partner = 0;  // kOpen: the index of its kClose; kClose: of its kOpen
 };
-std::vector<SubtitleToken> SubtitleTokens(std::string_view text);
+std::vector<SubtitleToken> SubtitleTokens(std::string_view text, bool braces = false);
 
 // The elements that a word stands in: the tags that open and close each, outermost first.
 using SubtitleElements = std::vector<std::pair<std::string_view, std::string_view>>;
@@ -35,17 +39,17 @@ struct SubtitleWord {
 };
 
 // The words of a text, which must outlive them.
-std::vector<SubtitleWord> SubtitleWords(std::string_view text);
+std::vector<SubtitleWord> SubtitleWords(std::string_view text, bool braces = false);
 
 // How wide the text is, in one line.
-size_t SubtitleColumns(std::string_view text);
+size_t SubtitleColumns(std::string_view text, bool braces = false);
 
-// The text of each cue, in lines of at most kSubtitleWidth columns if two of them suffice; `shares`
-// says how much of the words each cue takes.  Elements that run over several cues are closed in
-// each, and opened again.  A cue gets no text only if there are fewer words than cues.
+// The text of each cue, in lines of at most `width` columns if two of them suffice; `shares` says
+// how much of the words each cue takes.  Elements that run over several cues are closed in each,
+// and opened again.  If there are fewer words than cues, the last ones repeat the one before.
 std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
                                          const std::vector<size_t>& shares,
-                                         std::string_view newline);
+                                         std::string_view newline, size_t width = kSubtitleWidth);
 
 }  // namespace dragoman
 

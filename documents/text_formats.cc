@@ -37,10 +37,6 @@ constexpr std::string_view kUnseen[] = {"altLang",
                                         "language-asian",
                                         "language-complex"};
 
-// Of XHTML: text in them looks as it does without them, at least once ruby has lost its
-// annotations.
-constexpr std::string_view kUnseenTags[] = {"<span>", "<ruby>", "<rb>"};
-
 constexpr std::string_view kCodeStyles[] = {"Code",
                                             "CodeBlock",
                                             "HTMLCode",
@@ -172,13 +168,7 @@ FormatPointer TextFormats::OfText(std::string_view tag, bool drawing) {
 FormatPointer TextFormats::Within(const FormatPointer& outer, absl::Span<const XmlEvent> events,
                                   size_t i, bool code) {
   const std::string_view tag = Tag(events[i]);
-  Style style;
-  if (kind_ == XmlVocabulary::kOpenDocument) {
-    style = StyleOf(tag, "text");
-  } else {
-    style.key = IsOneOf(tag, kUnseenTags) ? "" : tag;
-    style.code = !IsXhtmlTranslated(tag, true);
-  }
+  const Style style = StyleOf(tag, "text");
   if (style.key.empty() && !code) return outer;
   TextFormat format;
   if (outer != nullptr) format = *outer;

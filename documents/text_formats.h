@@ -41,7 +41,7 @@ class TextFormats {
   FormatPointer OfRun(const OfficeRun& run);
   // Of text that is in no run: the <t> of a cell.
   FormatPointer OfText(std::string_view tag, bool drawing);
-  // Of text in an element of OpenDocument or XHTML, which stands in text of the format `outer`.
+  // Of text in an element of OpenDocument, which stands in text of the format `outer`.
   FormatPointer Within(const FormatPointer& outer, absl::Span<const XmlEvent> events, size_t i,
                        bool code);
 

@@ -18,7 +18,7 @@ namespace dragoman {
 namespace {
 
 constexpr size_t kMostElementDepth = 256;
-constexpr size_t kLongestReference = 100;  // bytes
+constexpr size_t kLongestReference = 100;               // bytes
 constexpr size_t kBytesOfEvent = 2 * sizeof(XmlEvent);  // in a growing list
 constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
 
@@ -56,7 +56,8 @@ constexpr XML_Memory_Handling_Suite kExpatMemory = {
 // Hears what expat finds.
 class XmlListener {
  public:
-  XmlListener(std::string_view part, Patience* patience) : part_(part), patience_(patience) {
+  XmlListener(std::string_view part, Patience* patience, XmlEntities entities)
+      : part_(part), patience_(patience), checks_names_(entities == XmlEntities::kHtml) {
     XML_Parser parser = parser_.get();
     XML_SetUserData(parser, this);
     XML_SetElementHandler(parser, &Start, &End);
@@ -68,6 +69,13 @@ class XmlListener {
     XML_SetXmlDeclHandler(parser, &Declaration);
     XML_SetEntityDeclHandler(parser, &Entity);
     XML_SetDefaultHandler(parser, &Default);
+    if (!checks_names_) return;
+    // As if there were a document type elsewhere, which declares what the part does not.
+    XML_UseForeignDTD(parser, XML_TRUE);
+    XML_SetStartDoctypeDeclHandler(
+        parser, [](void* self, const char*, const char* system, const char*, int) {
+          if (system != nullptr) Of(self).checks_names_ = false;
+        });
   }
 
   absl::StatusOr<std::vector<XmlEvent>> Read() {
@@ -114,6 +122,15 @@ class XmlListener {
     events_.push_back({.kind = kind, .line = Line(), .begin = Place(), .end = PlaceBehind()});
     return events_.back();
   }
+  // HTML's are known by their names, unless the part declares some.
+  void CheckNames(std::string_view text) {
+    for (size_t at = text.find('&'); checks_names_ && at != text.npos;
+         at = text.find('&', at + 1)) {
+      const std::string_view reference = text.substr(at, text.find(';', at) - at + 1);
+      if (!CharactersNamed(reference).empty() || reference.starts_with("&#")) continue;
+      return Fail(absl::StrCat("refers to ", std::string(reference), ", which is not defined"));
+    }
+  }
   void Fail(const std::string& what) {
     if (error_.ok()) error_ = DamagedLine(Line(), what);
     XML_StopParser(parser_.get(), XML_FALSE);
@@ -124,6 +141,7 @@ class XmlListener {
   // Its encoding overrides what the document says, which Declaration() checks.
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{
       XML_ParserCreate_MM("UTF-8", &kExpatMemory, nullptr), &XML_ParserFree};
+  bool checks_names_;         // of entities
   size_t mark_ = 0;           // the size of the byte order mark
   std::vector<size_t> open_;  // events
   bool in_cdata_ = false;
@@ -144,7 +162,9 @@ void XmlListener::Start(void* self, const char*, const char**) {
   }
   listener.open_.push_back(listener.events_.size());
   XmlEvent& event = listener.Add(XmlEvent::kStart);
-  event.name = NameIn(listener.part_.substr(event.begin, event.end - event.begin), 1);
+  const std::string_view tag = listener.part_.substr(event.begin, event.end - event.begin);
+  event.name = NameIn(tag, 1);
+  listener.CheckNames(tag);
 }
 
 void XmlListener::End(void* self, const char*) {
@@ -189,7 +209,10 @@ void XmlListener::Declaration(void* self, const char*, const char* encoding, int
 // An entity of the document itself is never expanded: its references stay what they are.
 void XmlListener::Entity(void* self, const char* name, int is_parameter, const char* value, int,
                          const char*, const char*, const char*, const char*) {
-  if (value != nullptr && is_parameter == 0) return;
+  if (value != nullptr && is_parameter == 0) {
+    Of(self).checks_names_ = false;
+    return;
+  }
   Of(self).Fail(absl::StrCat("declares the ", is_parameter != 0 ? "parameter" : "external",
                              " entity \"", name, "\", want none"));
 }
@@ -198,7 +221,9 @@ void XmlListener::Entity(void* self, const char* name, int is_parameter, const c
 void XmlListener::Default(void* self, const char* text, int size) {
   const std::string_view reference(text, static_cast<size_t>(size));
   if (Of(self).open_.empty() || Of(self).in_cdata_) return;
-  if (reference.starts_with('&') && reference.ends_with(';')) Of(self).Add(XmlEvent::kReference);
+  if (!reference.starts_with('&') || !reference.ends_with(';')) return;
+  Of(self).CheckNames(reference);
+  Of(self).Add(XmlEvent::kReference);
 }
 
 // Appends the characters of a reference, such as "#xe9" or "amp".
@@ -241,8 +266,9 @@ std::string Escape(std::string_view text, bool attribute) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part, Patience* patience) {
-  return XmlListener(part, patience).Read();
+absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part, Patience* patience,
+                                                    XmlEntities entities) {
+  return XmlListener(part, patience, entities).Read();
 }
 
 std::vector<XmlAttribute> XmlAttributes(std::string_view tag) {

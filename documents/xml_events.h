@@ -50,10 +50,14 @@ inline std::string_view XmlBytes(std::string_view part, const XmlEvent& event) {
   return part.substr(event.begin, event.end - event.begin);
 }
 
+// Which entities a part may refer to that it does not declare.
+enum class XmlEntities { kNone, kHtml };
+
 // INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8; the error of
 // `patience`, which counts the memory of the list.  Null: it lasts.
 absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part,
-                                                    Patience* patience = nullptr);
+                                                    Patience* patience = nullptr,
+                                                    XmlEntities entities = XmlEntities::kNone);
 
 struct XmlAttribute {
   std::string_view name;   // as it is written

@@ -78,8 +78,10 @@ size_t FindXmlChild(const std::vector<XmlEvent>& events, size_t start, std::stri
 std::string IndentBefore(std::string_view part, size_t place) {
   const size_t end = part.substr(0, place).find_last_not_of(kXmlSpaces);
   const std::string_view space = part.substr(end + 1, place - end - 1);
-  const size_t line = space.rfind('\n');
-  return line == space.npos ? "" : std::string(space.substr(line));
+  size_t line = space.rfind('\n');
+  if (line == space.npos) return "";
+  if (line > 0 && space[line - 1] == '\r') --line;
+  return std::string(space.substr(line));
 }
 
 }  // namespace dragoman

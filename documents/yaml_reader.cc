@@ -111,10 +111,24 @@ std::string SpellPlain(std::string_view text, bool flow) {
   const bool plain =
       !text.empty() && !IsWord(text) && HasWords(text) &&
       std::string_view("-?:,[]{}#&*!|>'\"%@`~+.0123456789 ").find(text[0]) == text.npos &&
-      AreShown(text) && (!flow || text.find_first_of(",?[]{}") == text.npos) &&
+      AreShown(text) && (!flow || text.find_first_of(",:?[]{}") == text.npos) &&
       text.find(": ") == text.npos && text.find(" #") == text.npos && !text.ends_with(':') &&
       !text.ends_with(' ');
   return plain ? std::string(text) : SpellSingle(text);
+}
+
+size_t SpacesInFront(std::string_view text) {
+  return std::min(text.find_first_not_of(" \t"), text.size());
+}
+
+// With a space for each character that a block cannot have.
+std::string OnlyShown(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const char32_t c = NextCodePoint(text, &at);
+    AppendUtf8(IsShown(c) || c == '\n' || c == '\t' ? c : ' ', &out);
+  }
+  return out;
 }
 
 std::vector<std::string> LinesOf(std::string_view text) {
@@ -125,6 +139,17 @@ std::vector<std::string> LinesOf(std::string_view text) {
     if (end == text.size()) return lines;
     text.remove_prefix(end + 1);
   }
+}
+
+// Behind the tag that says that a scalar is a string: "!" (as older versions of psych write it) or
+// "!!str".
+size_t BehindTag(std::string_view part, size_t at) {
+  for (const std::string_view tag : {"! ", "!!str ", "!<tag:yaml.org,2002:str> "}) {
+    if (part.substr(std::min(at, part.size())).starts_with(tag)) {
+      return std::min(part.find_first_not_of(' ', at + tag.size()), part.size());
+    }
+  }
+  return at;
 }
 
 // A scalar whose bytes were found.
@@ -222,10 +247,13 @@ class ScalarFinder {
     if (indent.empty() || (!folded && text != value)) return std::nullopt;
     const auto spell = [indent, folded](std::string_view translation) {
       std::string out;
-      bool at_start = true;
-      for (const std::string& text_line : LinesOf(translation)) {
+      bool at_start = true, any = false;
+      for (std::string_view text_line : LinesOf(OnlyShown(translation))) {
         if (!std::exchange(at_start, false)) out += folded ? "\n\n" : "\n";
-        if (!text_line.empty()) absl::StrAppend(&out, indent, text_line);
+        // White space in front would be indentation, or keep a line from being folded.
+        if (folded || !any) text_line.remove_prefix(SpacesInFront(text_line));
+        any = any || !text_line.empty();
+        if (!text_line.empty()) absl::StrAppend(&out, indent, std::string(text_line));
       }
       return out;
     };
@@ -322,7 +350,8 @@ class YamlHandler final : public YAML::EventHandler {
     const bool symbol = plain && value.starts_with(':') && value.find(' ') == value.npos;
     if (key || symbol || !HasWords(value) || (plain && IsWord(value))) return;
     std::optional<Scalar> scalar =
-        ScalarFinder(part_, at, value, open_.empty() ? false : open_.back().flow).Find();
+        ScalarFinder(part_, BehindTag(part_, at), value, open_.empty() ? false : open_.back().flow)
+            .Find();
     if (!scalar.has_value() || (!passages_.empty() && scalar->begin < passages_.back().end)) return;
     Passage passage = PlainPassage(scalar->begin, scalar->end, mark.line + 1, scalar->text,
                                    std::move(scalar->spell));

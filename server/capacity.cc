@@ -15,7 +15,7 @@
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/observe/process_stats.h"
 
 namespace dragoman {
@@ -33,7 +33,7 @@ constexpr Point kCurve[] = {{.10, 1.9}, {.25, 2.0}, {.50, 2.1}, {.70, 5.1}, {.80
 constexpr double kUsual = .70;  // where nobody says how long it may take
 
 // What a request costs the server beside the engine (docs/load.md: 0.1 to 0.2 ms).
-constexpr double kRequestSeconds = .0002;
+constexpr double kSecondsOfARequest = .0002;
 
 // The most that the cores may be used for this stretch; 0 if it is too little at any load.
 double UtilizationFor(double stretch) {
@@ -269,7 +269,7 @@ absl::StatusOr<CapacityPlan> PlanCapacity(const OfferedLoad& load, const Measure
                                           int machine_cores) {
   CapacityPlan plan;
   ASSIGN_OR_RETURN(plan.utilization, UtilizationFor(load, worker.alone));
-  plan.busy_cores = load.sentences_per_second * (worker.cpu_seconds + kRequestSeconds);
+  plan.busy_cores = load.sentences_per_second * (worker.cpu_seconds + kSecondsOfARequest);
   const double cores = std::max(1.0, std::ceil(plan.busy_cores / plan.utilization));
   if (cores > 1e6) return absl::InvalidArgumentError("plan: the load needs over a million cores");
   plan.cores = static_cast<int>(cores);

@@ -21,12 +21,12 @@
 #include <vector>
 
 #include "engine/base/json.h"
+#include "engine/request/translator.h"
 #include "engine/text/words.h"
-#include "engine/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::alignment_quality_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -181,4 +181,4 @@ TEST(AlignmentQuality, OfTheToyModels) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::alignment_quality_test

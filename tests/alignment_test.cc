@@ -1,4 +1,4 @@
-#include "engine/alignment.h"
+#include "engine/request/alignment.h"
 
 #include <memory>
 #include <string>
@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "absl/synchronization/notification.h"
-#include "engine/route.h"
-#include "engine/translator.h"
+#include "engine/request/route.h"
+#include "engine/request/translator.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::alignment_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -242,16 +242,8 @@ TEST_F(AlignedTranslationTest, ThroughAThirdLanguageSpansAreThoseOfTheFirstAndTh
   // matter here.
   const auto translator = std::make_shared<Translator>(TrainedModel(), &pool_, Limits());
   const std::string source = "The old teacher sees a small house.";
-  absl::Notification done;
-  TranslateResponse response;
-  Route(translator, "", translator)
-      .Translate({.texts = {source}, .alignment = {.wanted = true}},
-                 std::make_shared<RequestState>(absl::InfiniteFuture()),
-                 [&](TranslateResponse answer) {
-                   response = std::move(answer);
-                   done.Notify();
-                 });
-  done.WaitForNotification();
+  const TranslateResponse response = TranslateAndWait(
+      Route(translator, "", translator), {.texts = {source}, .alignment = {.wanted = true}});
   ASSERT_TRUE(response.status.ok()) << response.status;
   const TranslatedHypothesis& last = response.translations[0].hypotheses[0];
   EXPECT_EQ(last.alignment.target.size(), last.tokens.size());
@@ -264,4 +256,4 @@ TEST_F(AlignedTranslationTest, ThroughAThirdLanguageSpansAreThoseOfTheFirstAndTh
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::alignment_test

@@ -1,6 +1,6 @@
 """Checks that files, functions and variables that comments and pages name exist.
 
-Comments go stale when something is renamed.  In C++ comments this looks at paths (engine/route.h, beam.cc),
+Comments go stale when something is renamed.  In C++ comments this looks at paths (engine/request/route.h, beam.cc),
 at calls without arguments (Find()) and at names in backquotes; in Markdown pages at paths.
 """
 

@@ -11,11 +11,11 @@
 #include "absl/strings/str_cat.h"
 #include "engine/decode/observer.h"
 #include "engine/math/kernels.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::every_cpu_test {
 namespace {
 
 constexpr char kTexts[] =
@@ -80,4 +80,4 @@ TEST(EveryCpu, GivesTheSameBytes) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::every_cpu_test

@@ -1,4 +1,4 @@
-#include "engine/glossary.h"
+#include "engine/request/glossary.h"
 
 #include <memory>
 #include <string>
@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::glossary_test {
 namespace {
 
 using ::testing::Contains;
@@ -176,4 +176,4 @@ TEST_F(GlossaryTest, TooManyForbiddenPhrasesAreRefused) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::glossary_test

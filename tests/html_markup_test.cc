@@ -17,7 +17,7 @@
 #include "tests/html_seen.h"
 #include "tests/scripted_translation.h"
 
-namespace dragoman {
+namespace dragoman::html_markup_test {
 namespace {
 
 std::string Translate(const std::string& html, Script script, const MarkupOptions& options = {}) {
@@ -258,4 +258,4 @@ TEST(HtmlMarkup, RandomDocumentsKeepTheirMarkup) {
 TEST(HtmlMarkup, DocumentsThatWereWrongStayRight) { CheckRandom(552774); }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::html_markup_test

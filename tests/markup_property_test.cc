@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/scripted_translation.h"
 
-namespace dragoman {
+namespace dragoman::markup_property_test {
 namespace {
 
 constexpr const char* kWords[] = {"cat",    "Dog.",  "a",   "The",   "ünder", "H2O",
@@ -132,4 +132,4 @@ TEST(MarkupProperty, RandomDocumentsKeepTheirMarkup) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::markup_property_test

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/scripted_translation.h"
 
-namespace dragoman {
+namespace dragoman::markup_test {
 namespace {
 
 std::string Translate(const std::string& xml, Script script, const MarkupOptions& options = {}) {
@@ -133,4 +133,4 @@ TEST(Markup, BrokenXmlIsRefusedWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::markup_test

@@ -1,6 +1,6 @@
 // Translation memories: what they learn, and what the translator does with what they have.
 
-#include "engine/memory.h"
+#include "engine/request/memory.h"
 
 #include <functional>
 #include <map>
@@ -12,8 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
-#include "engine/repair.h"
-#include "engine/route.h"
+#include "engine/request/repair.h"
+#include "engine/request/route.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
@@ -152,7 +152,7 @@ TEST(TranslationMemory, OneSourceOfVeryManySegmentsCostsNoMoreThanMany) {
   EXPECT_LT(twice.list, some.list * 5 / 2);
   EXPECT_LE(twice.list, 15'000u);
   for (size_t i = 0; i < some.look_ups.size(); ++i) {
-    EXPECT_LE(twice.look_ups[i], some.look_ups[i] + 20) << i;
+    EXPECT_LE(twice.look_ups[i], some.look_ups[i] * 3 / 2 + 20) << i;
   }
 }
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "absl/synchronization/blocking_counter.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::mixed_requests_test {
 namespace {
 
 constexpr int kRequests = 200;
@@ -136,4 +136,4 @@ TEST(MixedRequests, AreAnsweredAsTheyAreAlone) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::mixed_requests_test

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::options_doc_test {
 namespace {
 
 constexpr char kFile[] = "docs/options.md";
@@ -20,4 +20,4 @@ TEST(OptionsDoc, IsWhatTheTableSays) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::options_doc_test

@@ -1,4 +1,4 @@
-#include "engine/plan.h"
+#include "engine/request/plan.h"
 
 #include <limits>
 #include <memory>
@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::plan_test {
 namespace {
 
 class PlanTest : public testing::Test {
@@ -31,7 +31,7 @@ class PlanTest : public testing::Test {
 
   absl::Status Plan(TranslateRequest request) {
     absl::StatusOr<TranslationPlan> plan = MakePlan(
-        context_, std::move(request), std::make_shared<RequestState>(absl::InfiniteFuture()));
+        context_, {std::move(request)}, std::make_shared<RequestState>(absl::InfiniteFuture()));
     if (plan.ok()) plan_ = *std::move(plan);
     return plan.status();
   }
@@ -45,17 +45,17 @@ class PlanTest : public testing::Test {
 TEST_F(PlanTest, WhatIsRefusedIsNotTokenized) {
   // Tokens would be counted, and be too many.
   const absl::Status status =
-      Plan({.texts = {"a b c d e f g h", "i j k"}, .options = {.beam_size = 3}});
+      Plan({.texts = {"ab c d e f g hi", "ij kl"}, .options = {.beam_size = 3}});
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_EQ(size_.texts, 2);
   EXPECT_EQ(size_.bytes, 20u);
   EXPECT_EQ(size_.rows, 3);
   context_.check_ahead = nullptr;
-  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"a b c d e f g h", "i j k"}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"ab c d e f g hi", "ij kl"}})));
 }
 
 TEST_F(PlanTest, AMistakeIsToldEvenIfTheQueueIsFull) {
-  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"a"}, .options = {.beam_size = -1}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"cat"}, .options = {.beam_size = -1}})));
   EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"\xff"}})));
   EXPECT_EQ(asked_, 0);
 }
@@ -194,4 +194,4 @@ TEST_F(PlanTest, WhatIsDrawnDependsOnTheSeedAndTheSentenceButNotOnItsPlace) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::plan_test

@@ -1,6 +1,6 @@
 // What a text was before it was edited: a guess at its translation, which changes nothing.
 
-#include "engine/previous.h"
+#include "engine/request/previous.h"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::previous_test {
 namespace {
 
 TEST(PreviousVersion, AnswersWithTheSentenceThatIsMostAlike) {
@@ -77,4 +77,4 @@ TEST_F(EditedText, ABadPreviousVersionIsRefused) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::previous_test

@@ -1,6 +1,6 @@
 // What a score of quality is made of, and what is done with it.
 
-#include "engine/quality.h"
+#include "engine/request/quality.h"
 
 #include <cmath>
 #include <string>
@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::quality_test {
 namespace {
 
 using F = QualityFeature;
@@ -332,4 +332,4 @@ TEST_F(QualityOfTranslations, AStreamIsRefusedAtTheEndOfTheText) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::quality_test

@@ -1,14 +1,12 @@
-#include "engine/reverse_check.h"
-
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/synchronization/notification.h"
+#include "engine/request/running_request.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::reverse_check_test {
 namespace {
 
 constexpr char kText[] =
@@ -22,26 +20,17 @@ class ReverseCheckTest : public TranslatorTest {
     return {.texts = {kText, ""},
             .splitting = Splitting::kSentences,
             .check_literals = true,
-            .judge = true,
-            .bound_later = true};
+            .judge = true};
   }
 
-  ReverseCheck CheckBy(const Limits& limits) {
-    return {.translator = std::make_shared<const Translator>(TrainedModel(), &pool_, limits),
-            .sources = {kText, ""}};
-  }
-
-  static TranslateResponse Check(ReverseCheck check, TranslateResponse response,
-                                 absl::Time deadline = absl::InfiniteFuture()) {
-    TranslateResponse checked;
-    absl::Notification done;
-    CheckInReverse(std::move(check), std::move(response), std::make_shared<RequestState>(deadline),
-                   [&](TranslateResponse answer) {
-                     checked = std::move(answer);
-                     done.Notify();
-                   });
-    done.WaitForNotification();
-    return checked;
+  // Translates, and checks with a model of these limits.
+  TranslateResponse Check(TranslateRequest request, const Limits& limits) {
+    const auto by = [&](const Limits& of) {
+      return std::make_shared<const Translator>(TrainedModel(), &pool_, of);
+    };
+    return TranslateAndWait({.groups = {{.language = "", .route = Route(by(limits_)), .texts = {}}},
+                             .check = ReverseRoute{.translator = by(limits), .languages = {}}},
+                            std::move(request));
   }
 };
 
@@ -49,7 +38,7 @@ TEST_F(ReverseCheckTest, EverySentenceIsCheckedAndTheTextIsAsGoodAsTheWorst) {
   const TranslateResponse plain = Translate(Request());
   ASSERT_TRUE(plain.status.ok()) << plain.status;
   // More sentences than a request may have texts.
-  const TranslateResponse checked = Check(CheckBy(limits_), plain);
+  const TranslateResponse checked = Check(Request(), limits_);
   ASSERT_TRUE(checked.status.ok()) << checked.status;
   const Translation& before = plain.translations[0];
   const Translation& after = checked.translations[0];
@@ -66,50 +55,49 @@ TEST_F(ReverseCheckTest, EverySentenceIsCheckedAndTheTextIsAsGoodAsTheWorst) {
   EXPECT_EQ(after.hypotheses[0].quality->score, worst);
   EXPECT_TRUE(after.hypotheses[0].quality->reverse_log_prob.has_value());
   EXPECT_FALSE(checked.translations[1].hypotheses[0].quality.has_value());  // of no words
-  EXPECT_GE(checked.times.decode, plain.times.decode);
 }
 
 TEST_F(ReverseCheckTest, GivesWhatAScoreOfTheOtherDirectionGives) {
   TranslateRequest request = Request();
   request.texts = {"The house is old."};
-  const TranslateResponse plain = Translate(request);
-  ReverseCheck check = CheckBy(limits_);
-  check.sources = request.texts;
-  const Translation checked = Check(std::move(check), plain).translations.at(0);
-  const TranslateResponse scored = Translate(
-      {.texts = {plain.translations[0].hypotheses[0].text}, .targets = {"The house is old."}});
+  const Translation checked = Check(request, limits_).translations.at(0);
+  const TranslateResponse scored =
+      Translate({.texts = {checked.hypotheses[0].text}, .targets = {"The house is old."}});
   const TranslatedHypothesis& back = scored.translations.at(0).hypotheses[0];
   EXPECT_FLOAT_EQ(*checked.hypotheses[0].quality->reverse_log_prob,
                   back.log_prob / static_cast<float>(back.scored_tokens));
 }
 
 TEST_F(ReverseCheckTest, TheBoundIsThatOfTheNewScore) {
-  const TranslateResponse plain = Translate(Request());
-  EXPECT_FALSE(plain.translations.at(0).low_quality);
-  ReverseCheck check = CheckBy(limits_);
-  check.min_quality = 1.0f;
-  EXPECT_TRUE(Check(check, plain).translations.at(0).low_quality);
-  check.refuse_low_quality = true;
-  const TranslateResponse refused = Check(check, plain);
+  TranslateRequest request = Request();
+  request.texts = {"The house is old."};
+  const float before = Translate(request).translations.at(0).hypotheses[0].quality->score;
+  const float after = Check(request, limits_).translations.at(0).hypotheses[0].quality->score;
+  ASSERT_NE(before, after);
+  request.min_quality = (before + after) / 2;
+  EXPECT_EQ(Translate(request).translations.at(0).low_quality, before < after);
+  EXPECT_EQ(Check(request, limits_).translations.at(0).low_quality, after < before);
+  request.refuse_low_quality = true;
+  EXPECT_EQ(Check(request, limits_).status.ok(), before < after);
+  request.min_quality = 1.0f;
+  const TranslateResponse refused = Check(request, limits_);
   EXPECT_TRUE(absl::IsFailedPrecondition(refused.status)) << refused.status;
   EXPECT_TRUE(refused.translations.empty());
 }
 
-TEST_F(ReverseCheckTest, HasTheDeadlineOfTheRequestAndItsOwnLimits) {
-  const TranslateResponse plain = Translate(Request());
-  const TranslateResponse late = Check(CheckBy(limits_), plain, absl::InfinitePast());
-  EXPECT_TRUE(absl::IsDeadlineExceeded(late.status)) << late.status;
-  EXPECT_TRUE(late.translations.empty());
-  const TranslateResponse refused = Check(CheckBy({.max_characters = 3}), plain);
+TEST_F(ReverseCheckTest, HasItsOwnLimits) {
+  const TranslateResponse refused = Check(Request(), {.max_characters = 3});
   EXPECT_TRUE(absl::IsFailedPrecondition(refused.status)) << refused.status;
   EXPECT_NE(refused.status.message().find("in reverse"), std::string::npos) << refused.status;
+  EXPECT_TRUE(refused.translations.empty());
 }
 
-TEST_F(ReverseCheckTest, AFailureStaysAsItIs) {
-  TranslateResponse failed;
-  failed.status = absl::UnavailableError("no place");
-  EXPECT_EQ(Check(CheckBy(limits_), failed).status, failed.status);
+TEST_F(ReverseCheckTest, WhatHasFailedIsNotChecked) {
+  TranslateRequest request = Request();
+  request.texts = {};
+  const TranslateResponse failed = Check(request, limits_);
+  EXPECT_TRUE(absl::IsInvalidArgument(failed.status)) << failed.status;
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::reverse_check_test

@@ -68,7 +68,7 @@ std::string TranslateByScript(MarkedText text, Script script, bool split) {
   Renderer renderer(&content);
   for (size_t s = 0; s < content.sentences.size(); ++s) {
     const MarkedSentence& sentence = content.sentences[s];
-    if (!HasWords(content.text, sentence)) continue;
+    if (!HasText(content.text, sentence)) continue;
     const ModelInput input = InputOf(content.text, sentence);
     Scripted made = Apply(script, input.text);
     for (TextSpan& token : made.source_tokens) token = input.to_sentence.Map(token);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "engine/rendering.h"
+#include "engine/request/rendering.h"
 #include "engine/text/markup.h"
 
 namespace dragoman {

@@ -1,4 +1,4 @@
-#include "engine/search_request.h"
+#include "engine/request/search_request.h"
 
 #include <memory>
 #include <string>
@@ -6,9 +6,10 @@
 #include <variant>
 
 #include "engine/base/status.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::search_request_test {
 namespace {
 
 const ModelSpec kModel = [] {
@@ -59,7 +60,7 @@ TEST(SearchRequest, TheModelBansWhatNoRequestCanAllow) {
   GenerationConfig generation;
   generation.bad_words_ids = {{7}, {1, 2}};
   const std::shared_ptr<const SearchRules> rules = MakeRules(generation, kModel);
-  EXPECT_EQ(rules->bad_words_ids, generation.bad_words_ids);
+  EXPECT_THAT(rules->bad_words_ids, ::testing::UnorderedElementsAreArray(generation.bad_words_ids));
   EXPECT_EQ(rules->eos_id, 3);
   EXPECT_EQ(rules->decoder_start_id, 9);
 }
@@ -114,4 +115,4 @@ TEST(SearchRequest, MakesRoomForTheMinimum) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::search_request_test

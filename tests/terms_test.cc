@@ -1,6 +1,6 @@
 // The terms of a text, and what its translation has of them.
 
-#include "engine/terms.h"
+#include "engine/request/terms.h"
 
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::terms_test {
 namespace {
 
 using ::testing::AllOf;
@@ -178,4 +178,4 @@ TEST(UnmetTerms, AreThoseWithoutAnyFormAndThoseThatAreSaidTooSeldom) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::terms_test

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 #include "tests/translate_and_wait.h"

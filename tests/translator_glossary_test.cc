@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/route.h"
+#include "engine/request/route.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_glossary_test {
 namespace {
 
 using ::testing::AnyOf;
@@ -140,4 +140,4 @@ TEST_F(TranslatorGlossaryTest, ATermGoesThroughAThirdLanguage) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_glossary_test

@@ -8,12 +8,12 @@
 
 #include "absl/synchronization/notification.h"
 #include "engine/base/status.h"
-#include "engine/route.h"
-#include "engine/translator.h"
+#include "engine/request/route.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_markup_test {
 namespace {
 
 constexpr char kDocument[] =
@@ -349,4 +349,4 @@ TEST_F(MarkupTranslatorTest, BrokenXmlIsAMistakeInTheContents) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_markup_test

@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_options_test {
 namespace {
 
 constexpr char kText[] = "The old house is small.";
@@ -177,4 +177,4 @@ TEST_F(TranslatorOptionsTest, NoWordBeginsWithWhatMustNotBeSaid) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_options_test

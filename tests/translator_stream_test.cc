@@ -8,11 +8,11 @@
 
 #include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_stream_test {
 namespace {
 
 // What the observer of a request is told while the request runs; checks the order.
@@ -122,4 +122,4 @@ TEST_F(TranslatorTest, EndsAStreamWithItsError) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_stream_test

@@ -1,4 +1,4 @@
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,7 +16,7 @@
 #include "tests/decode/test_jobs.h"
 #include "tests/translator_fixture.h"
 
-namespace dragoman {
+namespace dragoman::translator_test {
 namespace {
 
 // Translates with a pool of its own.
@@ -123,7 +123,35 @@ TEST_F(TranslatorTest, AnEmptyTextIsAnEmptyTranslation) {
   EXPECT_EQ(response.translations[0].hypotheses.at(0).text, "");
   EXPECT_EQ(response.translations[0].source_tokens, 0);
   EXPECT_NE(response.translations[1].hypotheses.at(0).text, "");
-  EXPECT_EQ(response.translations[2].hypotheses.at(0).text, "");
+  EXPECT_EQ(response.translations[2].hypotheses.at(0).text, " \t");
+}
+
+TEST_F(TranslatorTest, WhatHasNoWordsComesBackWithoutTheModel) {
+  for (const std::string text : {"0", "...", "***", "$5", "12:30", "№ 5", "2024-01-02T10:00:00Z",
+                                 "A-Z", "{m}:{s}m", "{count} km", "B2", "-----\n\n5."}) {
+    const TranslateResponse response =
+        Translate({.texts = {text}, .splitting = Splitting::kSentences});
+    ASSERT_TRUE(response.status.ok()) << response.status;
+    EXPECT_EQ(response.translations[0].hypotheses.at(0).text, text);
+    EXPECT_EQ(response.translations[0].source_tokens, 0) << text;
+    const TranslateResponse html =
+        Translate({.texts = {"<b>" + text + "</b>"}, .markup = Markup::kHtml});
+    ASSERT_TRUE(html.status.ok()) << html.status;
+    EXPECT_EQ(html.translations[0].hypotheses.at(0).text, "<b>" + text + "</b>");
+  }
+}
+
+TEST_F(TranslatorTest, MarkersOfLinesStayOutsideOfSentences) {
+  const auto translate = [&](const std::string& text) {
+    const TranslateResponse response =
+        Translate({.texts = {text}, .splitting = Splitting::kSentences});
+    EXPECT_TRUE(response.status.ok()) << response.status;
+    return response.translations.at(0).hypotheses.at(0).text;
+  };
+  const std::string alone = translate("The cat is old.");
+  for (const std::string marker : {"* ", "· ", "# ", "> ", "a) ", "1) ", "> * "}) {
+    EXPECT_EQ(translate("\n" + marker + "The cat is old."), "\n" + marker + alone);
+  }
 }
 
 TEST_F(TranslatorTest, GivesAsManyHypothesesAsAskedBestFirst) {
@@ -242,7 +270,7 @@ TEST_F(TranslatorTest, NamesTheFieldThatIsWrong) {
   ExpectInvalid({.texts = {"a", "\xff"}}, "contents[1]");
   ExpectInvalid({.texts = {"a", std::string(1001, 'a')}}, "contents[1]");
   const auto with = [](auto set) {
-    TranslateRequest request = {.texts = {"a"}};
+    TranslateRequest request = {.texts = {"cat"}};
     set(&request.options);
     return request;
   };
@@ -285,7 +313,7 @@ TEST_F(TranslatorTest, SaysWhenALimitEndedTheTranslation) {
 }
 
 TEST_F(TranslatorTest, ADeadlineThatPassedIsDeadlineExceeded) {
-  const TranslateResponse response = Translate({.texts = {"a"}}, absl::InfinitePast());
+  const TranslateResponse response = Translate({.texts = {"cat"}}, absl::InfinitePast());
   EXPECT_TRUE(absl::IsDeadlineExceeded(response.status)) << response.status;
 }
 
@@ -307,9 +335,9 @@ TEST_F(TranslatorTest, ACancelledRequestIsReportedOnce) {
 
 TEST_F(TranslatorTest, ADrainingPoolIsUnavailable) {
   pool_.Drain();
-  EXPECT_TRUE(absl::IsUnavailable(Translate({.texts = {"a"}}).status));
+  EXPECT_TRUE(absl::IsUnavailable(Translate({.texts = {"cat"}}).status));
   EXPECT_TRUE(Translate({.texts = {""}}).status.ok());  // needs no pool
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::translator_test

@@ -103,7 +103,9 @@ export type Literals =
   /** each exactly once, byte for byte, where its neighbours went */
   | 'LITERALS_KEEP'
   /** they are translated like words */
-  | 'LITERALS_OFF';
+  | 'LITERALS_OFF'
+  /** As KEEP; the contents are strings of a program, in which more is no language: options, names and placeholders that could be words in prose (--help, camelCase, :name). */
+  | 'LITERALS_STRINGS';
 
 export type Markup =
   /** the same as NONE */
@@ -445,6 +447,11 @@ export interface Translation {
   detectionConfidence: number;
   /** the best hypothesis is below TranslateRequest.min_quality */
   lowQuality: boolean;
+  /**
+   * Sentences with words that stand in the best hypothesis as they were, because the model said no
+   * word for them, or damaged what stands for their literals.
+   */
+  untranslatedSentences: number;
   /** The sentences that a memory has, in the order of the text. */
   memoryMatches: MemoryMatch[];
 }
@@ -864,7 +871,10 @@ export interface DocumentReport {
   sourceLanguage: string;
   /** at most 100, with part and line */
   warnings: string[];
-  /** left as they are (DocumentHeader.skip_errors) */
+  /**
+   * Left as they are (DocumentHeader.skip_errors), or with a sentence that is
+   * (Translation.untranslated_sentences).
+   */
   untranslatedPassages: number;
   /** literals and numbers that translations lack (Quality.literals) */
   literalFaults: number;

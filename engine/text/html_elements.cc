@@ -26,7 +26,8 @@ Kinds MakeKinds() {
   set("address article aside audio base basefont bgsound blockquote body button canvas caption "
       "center col colgroup datalist dd details dialog dir div dl dt fieldset figcaption figure "
       "footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html label legend li "
-      "link listing main menu meta nav noframes object ol optgroup option p plaintext pre search "
+      "link listing main menu meta nav noframes noscript object ol optgroup option p plaintext pre "
+      "search "
       "section select summary table tbody td template tfoot th thead title tr ul video xmp ",
       &HtmlKind::block, true);
   set("area base basefont bgsound br col embed frame hr img input keygen link meta param source "
@@ -34,14 +35,14 @@ Kinds MakeKinds() {
       &HtmlKind::is_void, true);
   set("br ", &HtmlKind::breaks, true);
   const std::string_view sealed =
-      "iframe math noembed noframes noscript plaintext script style svg textarea xmp ";
+      "iframe math noembed noframes plaintext script style svg textarea xmp ";
   set(sealed, &HtmlKind::copied, true);
   set(sealed, &HtmlKind::sealed, true);
   set("code kbd listing pre rp rt rtc samp var ", &HtmlKind::copied, true);
-  set("iframe noembed noscript rp rt rtc script style svg textarea ", &HtmlKind::hidden, true);
+  set("iframe noembed rp rt rtc script style svg textarea ", &HtmlKind::hidden, true);
   set("listing plaintext pre xmp ", &HtmlKind::keeps_space, true);
   set("textarea title ", &HtmlKind::content, HtmlContent::kRcdata);
-  set("iframe noembed noframes noscript style xmp ", &HtmlKind::content, HtmlContent::kRawText);
+  set("iframe noembed noframes style xmp ", &HtmlKind::content, HtmlContent::kRawText);
   set("script ", &HtmlKind::content, HtmlContent::kScript);
   set("plaintext ", &HtmlKind::content, HtmlContent::kPlaintext);
   return kinds;

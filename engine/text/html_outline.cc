@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/template_tags.h"
 
 namespace dragoman {
 namespace {
@@ -63,6 +64,8 @@ class StartTag {
     const auto add = [&](std::string_view name) {
       const HtmlAttribute* const found = Find(name);
       if (found == nullptr || found->value.size() == 0) return;
+      const std::string_view written = Written(found->value);
+      if (FindTemplateTag(written, 0) < written.size()) return;
       values.push_back({found->value,
                         found->quote == '"'    ? Writing::kDoubleQuoted
                         : found->quote == '\'' ? Writing::kSingleQuoted
@@ -147,11 +150,12 @@ class OutlineMaker {
 
   // What the input cuts off must stay at the end, so that it does not swallow anything.
   void AddOther(const HtmlToken& token) {
-    const HtmlEvent::Kind kind = token.kind == HtmlTokenKind::kText      ? HtmlEvent::kText
-                                 : token.raw.end == html_.size()         ? HtmlEvent::kBoundary
-                                 : token.kind == HtmlTokenKind::kCdata   ? HtmlEvent::kUnparsed
-                                 : token.kind == HtmlTokenKind::kDoctype ? HtmlEvent::kBoundary
-                                                                         : HtmlEvent::kOther;
+    const HtmlEvent::Kind kind = token.kind == HtmlTokenKind::kText       ? HtmlEvent::kText
+                                 : token.kind == HtmlTokenKind::kTemplate ? HtmlEvent::kBoundary
+                                 : token.raw.end == html_.size()          ? HtmlEvent::kBoundary
+                                 : token.kind == HtmlTokenKind::kCdata    ? HtmlEvent::kUnparsed
+                                 : token.kind == HtmlTokenKind::kDoctype  ? HtmlEvent::kBoundary
+                                                                          : HtmlEvent::kOther;
     Add(kind, token, Top());
   }
 

@@ -8,9 +8,11 @@
 //
 // Not translated: elements with translate="no" or class="notranslate" (but translate="yes" in them
 // is), those in ignore_tags, and code, kbd, samp, var, pre and everything that is not text: script,
-// style, textarea, svg, math, noscript.  Within a sentence they keep their place in it.  Translated
+// style, textarea, svg, math.  Within a sentence they keep their place in it.  Translated
 // besides text: alt, title, placeholder, aria-label, the labels of options, the values of buttons,
 // and the description of a page.
+//
+// The tags of template languages ({% if %}, <?php ?>) end a sentence and are copied.
 //
 // Tags that are nested wrongly, or lack a partner, stay where they are among the words.
 

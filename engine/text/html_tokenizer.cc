@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "engine/base/template_tags.h"
 
 namespace dragoman {
 namespace {
@@ -31,6 +32,8 @@ void HtmlTokenizer::Enter(HtmlContent content, std::string_view element) {
   element_ = element;
 }
 
+size_t HtmlTokenizer::TemplateTagAt(size_t at) const { return TemplateTagSize(html_.substr(at)); }
+
 size_t HtmlTokenizer::Find(std::string_view what, size_t at) const {
   return std::min(html_.find(what, at), html_.size());
 }
@@ -44,11 +47,16 @@ bool HtmlTokenizer::Next(HtmlToken* token) {
   if (at_ == html_.size()) return false;
   token->attributes.clear();
   *token = {.raw = {at_, at_}, .content = content_, .attributes = std::move(token->attributes)};
-  const size_t end = content_ == HtmlContent::kData ? EndOfData(at_) : EndOfContent(at_);
+  const bool data = content_ == HtmlContent::kData;
+  size_t end = data ? EndOfData(at_) : EndOfContent(at_);
+  if (data || content_ == HtmlContent::kRcdata) end = EndOfText(at_, end);
   if (end > at_) {
     token->kind = HtmlTokenKind::kText;
     token->text = {at_, end};
     at_ = end;
+  } else if (const size_t size = TemplateTagAt(at_); size > 0) {
+    token->kind = HtmlTokenKind::kTemplate;
+    at_ += size;
   } else {
     at_ = ReadMarkup(token);
     content_ = HtmlContent::kData;
@@ -69,6 +77,22 @@ size_t HtmlTokenizer::EndOfData(size_t at) const {
   size_t end = Find("<", at);
   while (end < html_.size() && !IsMarkup(end)) end = Find("<", end + 1);
   return end;
+}
+
+// Of a text that ends at `end`, unless a template tag does so before.
+size_t HtmlTokenizer::EndOfText(size_t at, size_t end) const {
+  while ((at = std::min(html_.find_first_of("{<", at), end)) < end && TemplateTagAt(at) == 0) ++at;
+  return at;
+}
+
+// The quote that ends a value which begins at `at`; not one in a template tag.
+size_t HtmlTokenizer::EndOfQuoted(char quote, size_t at) const {
+  const std::string stops = {quote, '{', '<'};
+  while ((at = std::min(html_.find_first_of(stops, at), html_.size())) < html_.size()) {
+    if (html_[at] == quote) return at;
+    at += std::max<size_t>(TemplateTagAt(at), 1);
+  }
+  return at;
 }
 
 // Whether the end tag of `element_` is at `at`.
@@ -141,6 +165,8 @@ size_t HtmlTokenizer::ReadTag(size_t at, HtmlToken* token) const {
     if (html_[at] == '>') return at + 1;
     if (html_[at] == '/') {
       token->self_closing = At(++at) == '>';
+    } else if (const size_t size = TemplateTagAt(at); size > 0) {
+      at += size;
     } else {
       at = ReadAttribute(at, token);
     }
@@ -163,11 +189,13 @@ size_t HtmlTokenizer::ReadAttribute(size_t at, HtmlToken* token) const {
     const char quote = At(at);
     if (quote == '"' || quote == '\'') {
       attribute.quote = quote;
-      attribute.value = {at + 1, Find({&quote, 1}, at + 1)};
+      attribute.value = {at + 1, EndOfQuoted(quote, at + 1)};
       at = std::min(attribute.value.end + 1, html_.size());
     } else {
       attribute.value.begin = at;
-      while (at < html_.size() && !IsSpace(html_[at]) && html_[at] != '>') ++at;
+      while (at < html_.size() && !IsSpace(html_[at]) && html_[at] != '>') {
+        at += std::max<size_t>(TemplateTagAt(at), 1);
+      }
       attribute.value.end = at;
     }
   }

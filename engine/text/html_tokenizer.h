@@ -4,8 +4,9 @@
 //   <p id=x>A &amp; B<!--c-->    start tag "p" {0, 8}, text {8, 17}, comment {17, 25}
 //
 // Every byte belongs to exactly one token, in order, and every input has tokens: HTML knows no
-// syntax error.  Names and values are spans of the input as well; what they mean (lower case,
-// references decoded) is said by HtmlName and DecodeHtml.
+// syntax error.  The tags of template languages are tokens, too, and part of a quoted value that
+// has them; this alone is not the standard's.  Names and values are spans of the input as well;
+// what they mean (lower case, references decoded) is said by HtmlName and DecodeHtml.
 //
 // How a text is read depends on the element it is in, which only the caller knows: after
 // <textarea> it calls Enter().
@@ -37,10 +38,11 @@ enum class HtmlTokenKind {
   kText,
   kStartTag,
   kEndTag,
-  kComment,  // also <?php ?>, <!x>, </1>
+  kComment,  // also <?x>, <!x>, </1>
   kDoctype,
   kCdata,
-  kNothing,  // browsers drop it: "</>", and a tag that the input cuts off
+  kTemplate,  // {% if %}, <?php ?>: not HTML, but what becomes of it (template_tags.h)
+  kNothing,   // browsers drop it: "</>", and a tag that the input cuts off
 };
 
 struct HtmlAttribute {
@@ -78,10 +80,13 @@ class HtmlTokenizer {
 
  private:
   char At(size_t at) const { return at < html_.size() ? html_[at] : '\0'; }
+  size_t TemplateTagAt(size_t at) const;
   size_t Find(std::string_view what, size_t at) const;
   size_t SkipSpace(size_t at) const;
   bool IsMarkup(size_t at) const;
   size_t EndOfData(size_t at) const;
+  size_t EndOfText(size_t at, size_t end) const;
+  size_t EndOfQuoted(char quote, size_t at) const;
   bool IsOwnEndTag(size_t at) const;
   size_t EndOfContent(size_t at) const;
   size_t EndOfScript(size_t at) const;

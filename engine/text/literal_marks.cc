@@ -17,11 +17,28 @@ namespace {
 struct Found {
   TextSpan span;
   Reading reading = Reading::kStandIn;
+  bool in_order = false;
 };
 
 Reading ReadingOf(LiteralKind kind) {
-  const bool unread = kind == LiteralKind::kEmoji || kind == LiteralKind::kTag;
-  return unread ? Reading::kNothing : Reading::kStandIn;
+  switch (kind) {
+    case LiteralKind::kEmoji:
+    case LiteralKind::kTag:
+    case LiteralKind::kBreak:
+      return Reading::kNothing;
+    case LiteralKind::kInvisible:
+      return Reading::kAbsent;
+    default:
+      return Reading::kStandIn;
+  }
+}
+
+// Whether what is invisible stands between letters of a script that is spelled with it: Arabic, or
+// one of India.
+bool IsSpelling(std::string_view text, TextSpan span) {
+  if (span.begin == 0) return false;
+  const char32_t before = LastCodePoint(text.substr(0, span.begin));
+  return before >= 0x600 && before < 0xE00;
 }
 
 // Punctuation that languages write in different ways, so that a model leaves it out or puts its own
@@ -41,12 +58,43 @@ void FindSymbols(std::string_view text, size_t begin, size_t end, const CanWrite
       continue;
     }
     if (can_write(text.substr(first, i - first))) continue;
-    found->push_back({{first, i}, Reading::kNothing});
+    found->push_back({.span = {first, i}, .reading = Reading::kNothing});
   }
 }
 
+// The literals of bytes `part` of the text.  In the place of one with tags within are those between
+// the tags: "({0})" is one, and of "(<i>{0}</i>)" only "{0}" is.
+std::vector<Literal> LiteralsBetweenTags(const MarkedText& text, TextSpan part, TextSource source) {
+  const auto find = [&](TextSpan in) {
+    std::vector<Literal> found =
+        FindLiterals(std::string_view(text.text).substr(in.begin, in.size()), source);
+    for (Literal& literal : found) {
+      literal.span = {literal.span.begin + in.begin, literal.span.end + in.begin};
+    }
+    return found;
+  };
+  std::vector<Literal> between;
+  auto tag = text.tags.begin();
+  for (const Literal& literal : find(part)) {
+    while (tag != text.tags.end() && tag->text <= literal.span.begin) ++tag;
+    if (tag == text.tags.end() || tag->text >= literal.span.end) {
+      between.push_back(literal);
+      continue;
+    }
+    for (size_t begin = literal.span.begin; begin < literal.span.end;) {
+      while (tag != text.tags.end() && tag->text <= begin) ++tag;
+      const size_t end =
+          tag == text.tags.end() ? literal.span.end : std::min(tag->text, literal.span.end);
+      const std::vector<Literal> inner = find({begin, end});
+      between.insert(between.end(), inner.begin(), inner.end());
+      begin = end;
+    }
+  }
+  return between;
+}
+
 // The literals and symbols of the text between the attributes, in order.
-std::vector<Found> FindAll(const MarkedText& text, const CanWrite& can_write) {
+std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanWrite& can_write) {
   std::map<std::string_view, bool> known;  // characters: to ask may take a while
   const CanWrite ask_once = [&](std::string_view character) {
     const auto [place, is_new] = known.try_emplace(character);
@@ -56,15 +104,12 @@ std::vector<Found> FindAll(const MarkedText& text, const CanWrite& can_write) {
   std::vector<Found> found;
   for (const Segment& segment : text.segments) {
     if (IsAttribute(segment.writing)) continue;
-    const std::string_view content =
-        std::string_view(text.text).substr(segment.text.begin, segment.text.size());
     size_t done = segment.text.begin;
-    for (const Literal& literal : FindLiterals(content)) {
-      const TextSpan span = {literal.span.begin + segment.text.begin,
-                             literal.span.end + segment.text.begin};
-      FindSymbols(text.text, done, span.begin, ask_once, &found);
-      found.push_back({span, ReadingOf(literal.kind)});
-      done = span.end;
+    for (const Literal& literal : LiteralsBetweenTags(text, segment.text, source)) {
+      if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, literal.span)) continue;
+      FindSymbols(text.text, done, literal.span.begin, ask_once, &found);
+      found.push_back({literal.span, ReadingOf(literal.kind), literal.in_order});
+      done = literal.span.end;
     }
     FindSymbols(text.text, done, segment.text.end, ask_once, &found);
   }
@@ -118,7 +163,8 @@ class Inserter {
                            .text = literal.span,
                            .opening = raw,
                            .parent = around_.empty() ? -1 : around_.back(),
-                           .is_literal = true});
+                           .is_literal = true,
+                           .in_order = literal.in_order});
   }
 
   MarkedText& text_;
@@ -129,8 +175,8 @@ class Inserter {
 
 }  // namespace
 
-void MarkLiterals(const CanWrite& can_write, MarkedText* text) {
-  const std::vector<Found> found = FindAll(*text, can_write);
+void MarkLiterals(const CanWrite& can_write, MarkedText* text, TextSource source) {
+  const std::vector<Found> found = FindAll(*text, source, can_write);
   if (!found.empty()) Inserter(text).Insert(found);
 }
 

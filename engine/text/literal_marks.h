@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/text/literals.h"
 #include "engine/text/markup.h"
 
 namespace dragoman {
@@ -18,8 +19,11 @@ using CanWrite = std::function<bool(std::string_view character)>;
 // Adds an opaque mark for each literal in the text of `text`, and for each symbol that cannot be
 // written; not in attributes, not where one of its marks begins or ends within the literal, and not
 // inside of opaque ones.  Placeholders, addresses, paths, handles and codes are read as numbers,
-// because they take the place of words; emoji, tags and symbols are not read at all.
-void MarkLiterals(const CanWrite& can_write, MarkedText* text);
+// because they take the place of words; emoji, tags, symbols and characters that are written out
+// are not read at all.  What is invisible is read as if it were not there, and does not come back,
+// unless a script needs it for its spelling.
+void MarkLiterals(const CanWrite& can_write, MarkedText* text,
+                  TextSource source = TextSource::kProse);
 
 // A text without markup: one segment without marks.  If lines are joined, the model reads a space
 // in place of each line break.  REQUIRES: raw is valid UTF-8.

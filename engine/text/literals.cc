@@ -1,10 +1,14 @@
 // One pass with one automaton, which is the alternation of all patterns of the table; where it
 // finds something, the patterns are asked in order which of them it was.  What a regular expression
-// says badly is said by two more columns: what may stand before a match, and a test of the whole.
+// says badly is said by more columns: what may stand before a match, a test of the whole, and
+// whether it counts only in the strings of programs.
 //
 //   "100%ig"      %i is a placeholder, but not after a digit
 //   "12.05.2024"  three numbers with dots are a version, but not a date
 //   "(see https://example.org/a_(b).)"  the URL ends before ".)", but keeps its own bracket
+//   "use --help"  an option in a string of a program; in prose "--" may be a dash
+//
+// A second pass joins placeholders with what touches them.
 
 #include "engine/text/literals.h"
 
@@ -14,6 +18,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "engine/base/utf8.h"
 #include "engine/text/words.h"
@@ -22,7 +27,13 @@ namespace dragoman {
 namespace {
 
 // What must not stand directly before a literal.
-enum class NotAfter { kNothing, kDigit, kWord };
+enum class NotAfter {
+  kNothing,
+  kDigit,
+  kNumber,  // nor a digit and spaces
+  kWord,
+  kVisible,  // anything but white space and opening brackets and quotes
+};
 
 bool AlwaysTrue(std::string_view) { return true; }
 
@@ -59,6 +70,17 @@ bool IsFileName(std::string_view text) {
   return text.size() > kAbbreviation;
 }
 
+// "yyyy-MM-dd", "HH:mm", not "d M": two fields of two letters or more; and "h:mm a".
+bool IsDatePattern(std::string_view text) {
+  int fields = 0;
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = std::min(text.find_first_not_of(text[i], i), text.size());
+    if (end - i >= 2 && text[i] != ' ') ++fields;
+    i = end;
+  }
+  return fields >= 2 || text.ends_with(" a");
+}
+
 // Not from one quotation `in the old style' to another: none closes in it that did not open in it.
 bool IsInlineCode(std::string_view text) {
   bool open = false;
@@ -79,8 +101,10 @@ struct Pattern {
   NotAfter not_after;
   const char* regex;
   bool (*accepts)(std::string_view match) = AlwaysTrue;
-  bool whole_word = false;  // no word character follows
-  bool trims = false;       // punctuation at its end belongs to the text
+  bool whole_word = false;             // no word character follows
+  bool trims = false;                  // punctuation at its end belongs to the text
+  TextSource in = TextSource::kProse;  // kStrings: only there
+  bool in_order = false;               // Literal::in_order
 };
 
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
@@ -92,7 +116,7 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kWord, "(?::[a-z][a-z0-9_.+-]*)+:`[^`\\n]+`"},
     {LiteralKind::kCode, NotAfter::kNothing, "`[^`\\s](?:[^`\\n]*[^`\\s])?`_{0,2}", IsInlineCode},
     {LiteralKind::kTag, NotAfter::kNothing,
-     R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+))?)*\s*/?>)"},
+     R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"(?:[^"<>]|\\")*"|'[^'<>]*'|\\"[^"<>]*\\"|[^\s"'<>]+))?)*\s*/?>)"},
     {LiteralKind::kTag, NotAfter::kNothing, R"(</?\d+\s*/?>)"},
     {.kind = LiteralKind::kAddress,
      .not_after = NotAfter::kWord,
@@ -118,23 +142,90 @@ constexpr Pattern kPatterns[] = {
      R"(css|jsx?|tsx?|py|rb|go|rs|java|c|cc|cpp|h|hpp|sh|sql|log|ini|conf|toml|zip|t?gz|tar|png|)"
      R"(jpe?g|gif|svg|webp|mp[34]|wav|exe|dll|so|apk|deb|rpm))",
      IsFileName, true},
-    // Mustache, Jinja, Python's and C#'s format, ICU without and with its cases.
+    // Programs in templates: ERB, PHP, Mustache, Jinja.
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(<%[^<>]*%>|<\?[^<>]*\?>)"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#]?\{\{\{?[^{}]*\}?\}\})"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{%[^{}]*%\})"},
+    // Python's and C#'s format, ICU without and with its cases, JSON, a name with spaces around it.
     {LiteralKind::kPlaceholder, NotAfter::kNothing,
      R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time)\b)"
      R"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#%]?\{[^{}\s]*\})"},
-    // Python, Ruby, the shell, printf, Qt.
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kNothing,
+     .regex = R"(\{(?::[^{}\s]*)?\})",
+     .in_order = true},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#%@]?\{[^{}\s]*\}|\{ *[\w.$-]+ *\})"},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{\s*"[^{}]*\})"},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\[\[[^\[\]\n]{1,80}\]\])"},
+    // i18next's and vue-i18n's references to other strings.
     {LiteralKind::kPlaceholder, NotAfter::kNothing,
-     R"(%(?:\(\w+\)|<\w+>)[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]?)"},
+     R"(\$t\((?:[^(){}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\))"},
+    {LiteralKind::kPlaceholder, NotAfter::kWord, R"(@(?:\.\w+)?:(?:\([\w.]+\)|[\w.]*\w))"},
+    // A number before a literal percent sign; strftime, of which one conversion is not printf's.
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kDigit,
+     .regex = R"(%[-+#0']*\d*(?:\.\d+)?l{0,2}[diuxXeEfFgG]%%)",
+     .in_order = true},
+    {LiteralKind::kPlaceholder, NotAfter::kDigit,
+     R"((?:%[-_0^#]?[A-Za-z][ ,./:T-]{0,2})*%[-_0^#]?[BbDHIjklmMPRTUVWyYZ])"
+     R"((?:[ ,./:T-]{0,2}%[-_0^#]?[A-Za-z])*)",
+     AlwaysTrue, true},
+    // Windows, Velocity, and others that put a sign on both sides.
+    {LiteralKind::kPlaceholder, NotAfter::kDigit, R"(%[A-Za-z_]\w+%)", AlwaysTrue, true},
+    {LiteralKind::kPlaceholder, NotAfter::kWord, R"(\$[A-Za-z_]\w*\$|#[A-Za-z_]\w*#)", AlwaysTrue,
+     true},
+    // Python, Ruby, Go, the shell, printf, Qt.
+    {LiteralKind::kPlaceholder, NotAfter::kNothing,
+     R"(%(?:\(\w+\)|<\w+>|\[\w+\])[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]?)"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\$\([^()\s]+\)|\$[A-Za-z_]\w*)"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%%)"},
     {LiteralKind::kPlaceholder, NotAfter::kDigit,
-     R"(%(?:\d{1,2}\$)?[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?[diouxXeEfFgGaAcspn@])"},
+     R"(%\d{1,2}\$[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?[diouxXeEfFgGaAcspn@])"},
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kDigit,
+     .regex = R"(%[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL]|I(?:64|32))?)"
+              R"([diouxXeEfFgGaAcspn@])",
+     .in_order = true},
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kDigit,
+     .regex = "%[-0]*\\d*r",
+     .whole_word = true,
+     .in_order = true},
     {LiteralKind::kPlaceholder, NotAfter::kDigit, R"(%L?\d{1,2})"},
+    // Only in strings: "20 % d'intérêts", "said !yes", ":p", "[sic]" are prose.
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kNumber,
+     .regex = "% [+#0]*\\d*[di]",
+     .whole_word = true,
+     .in = TextSource::kStrings,
+     .in_order = true},
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kDigit,
+     .regex = "%[A-Z][A-Z0-9_]+",
+     .whole_word = true,
+     .in = TextSource::kStrings},
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kWord,
+     .regex = R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",
+     .whole_word = true,
+     .in = TextSource::kStrings},
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kWord,
+     .regex = R"(\[%?[a-z_][\w.:-]*\])",
+     .in = TextSource::kStrings},
+    // Patterns of dates and numbers, which a program reads.
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kWord,
+     .regex =
+         R"(h{1,2}:mm(?::ss)? a|)"
+         R"((?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}))"
+         R"((?:(?:[-./: T]|, ?|'T')(?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}|Z))+)",
+     .accepts = IsDatePattern,
+     .whole_word = true},
+    {LiteralKind::kCode, NotAfter::kWord, R"(#[#,]*0(?:\.[0#]+)?)", AlwaysTrue, true},
     {LiteralKind::kHandle, NotAfter::kWord, R"(@[A-Za-z_][\w.-]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"},
     {LiteralKind::kHandle, NotAfter::kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
+    {LiteralKind::kCode, NotAfter::kWord, R"(#\d{1,5}|\d{4}-\d\d-\d\d)", AlwaysTrue, true},
     {LiteralKind::kHandle, NotAfter::kWord, R"(:[a-z][a-z0-9_+-]*:)"},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)", AlwaysTrue, true},
@@ -144,28 +235,77 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kWord,
      R"([vV]\d+(?:\.\d+)*(?:[-+.]?\w+)*|\d+(?:\.\d+){2,}(?:[-+]?[A-Za-z]\w*)?)", IsVersion, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(\d{7,})", AlwaysTrue, true},
+    // Times for machines, encodings, languages, keys, and names of programs.
+    {LiteralKind::kCode, NotAfter::kWord,
+     R"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)", AlwaysTrue, true},
+    {LiteralKind::kCode, NotAfter::kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)",
+     AlwaysTrue, true},
+    {LiteralKind::kCode, NotAfter::kWord, R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z](?:/[A-Z])+)", AlwaysTrue,
+     true},
+    {LiteralKind::kCode, NotAfter::kWord,
+     R"((?:(?:Ctrl|Control|Alt|Shift|Cmd|Command|Meta|Super|Win|Strg|Option|[⌘⌥⇧⌃])\+)+)"
+     R"((?:\w+|[^\w\s])|Ctrl-\w)",
+     AlwaysTrue, true},
+    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
+    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)", AlwaysTrue,
+     true},
+    {LiteralKind::kCode, NotAfter::kVisible,
+     R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
+    // Only in strings: "he said --but", "Vitamin -D", "COVID-19", "eBay" are prose.
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kVisible,
+     .regex = R"(--[a-z][a-z0-9]*|-[A-Za-z?])",
+     .whole_word = true,
+     .in = TextSource::kStrings},
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kWord,
+     .regex = R"([A-Z]{2,}-\d+|[a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
+     .whole_word = true,
+     .in = TextSource::kStrings},
+    // Characters that are written out.  In prose "\n" and "\t" begin commands of TeX.
+    {LiteralKind::kBreak, NotAfter::kNothing, R"(_x[0-9A-Fa-f]{4}_)"},
+    {LiteralKind::kTag, NotAfter::kNothing, R"(&lt;/?[A-Za-z][^&<>\n]*(?:&quot;[^&<>\n]*)*&gt;)"},
+    {LiteralKind::kBreak, NotAfter::kNothing,
+     R"(&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});)"},
+    {LiteralKind::kBreak, NotAfter::kWord, R"(\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))",
+     AlwaysTrue, true},
+    {.kind = LiteralKind::kBreak,
+     .not_after = NotAfter::kNothing,
+     .regex = R"(\\(?:[nrtbfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)",
+     .in = TextSource::kStrings},
     {LiteralKind::kEmoji, NotAfter::kNothing,
      R"((?:[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{2190}-\x{21FF}\x{2300}-\x{23FF}])"
      R"([\x{FE0E}\x{FE0F}\x{200D}\x{20E3}\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*)+|)"
      R"([0-9#*]\x{FE0F}?\x{20E3})"},
+    {LiteralKind::kInvisible, NotAfter::kNothing,
+     R"([\x{AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}\x{FE0E}\x{FE0F}]+)"},
 };
 
 #undef URL_CHARACTER
 
+bool Counts(const Pattern& pattern, TextSource source) {
+  return pattern.in == TextSource::kProse || source == TextSource::kStrings;
+}
+
 // The table, compiled.
 struct Automata {
-  std::unique_ptr<RE2> any;
+  std::unique_ptr<RE2> any[2];             // by TextSource
   std::vector<std::unique_ptr<RE2>> each;  // as in kPatterns
 
   Automata() {
-    std::string all;
-    for (const Pattern& pattern : kPatterns) {
-      each.push_back(std::make_unique<RE2>(pattern.regex, RE2::Quiet));
-      all.append(all.empty() ? "(?:" : "|(?:").append(pattern.regex).append(")");
-    }
     RE2::Options options(RE2::Quiet);
     options.set_max_mem(64 << 20);  // the most; it is taken as texts need it
-    any = std::make_unique<RE2>(all, options);
+    for (const Pattern& pattern : kPatterns) {
+      each.push_back(std::make_unique<RE2>(pattern.regex, RE2::Quiet));
+    }
+    for (const TextSource source : {TextSource::kProse, TextSource::kStrings}) {
+      std::string all;
+      for (const Pattern& pattern : kPatterns) {
+        if (!Counts(pattern, source)) continue;
+        all.append(all.empty() ? "(?:" : "|(?:").append(pattern.regex).append(")");
+      }
+      any[static_cast<size_t>(source)] = std::make_unique<RE2>(all, options);
+    }
   }
 };
 
@@ -175,8 +315,17 @@ const Automata& Compiled() {
 }
 
 bool MayFollow(std::string_view before, NotAfter not_after) {
+  if (not_after == NotAfter::kNumber) {
+    before = before.substr(0, before.find_last_not_of(' ') + 1);
+    not_after = NotAfter::kDigit;
+  }
   if (before.empty() || not_after == NotAfter::kNothing) return true;
   const char32_t c = LastCodePoint(before);
+  if (not_after == NotAfter::kVisible) {
+    return IsWhiteSpace(c) ||
+           (c < 0x80 &&
+            std::string_view("([{|/,\"'`").find(static_cast<char>(c)) != std::string_view::npos);
+  }
   if (c >= '0' && c <= '9') return false;
   return not_after == NotAfter::kDigit || !(IsWordCharacter(c) || c == '_');
 }
@@ -198,19 +347,39 @@ size_t Trimmed(std::string_view match) {
   return match.size();
 }
 
-// Which pattern found `match` at `begin` of `text`; null if none accepts it.
-const Pattern* PatternOf(std::string_view text, size_t begin, std::string_view match) {
-  for (size_t p = 0; p < std::size(kPatterns); ++p) {
-    const Pattern& pattern = kPatterns[p];
-    if (!RE2::FullMatch(re2::StringPiece(match.data(), match.size()), *Compiled().each[p])) {
-      continue;
+// Whether what a pattern has found at `begin` of the text is a literal.
+bool Accepts(const Pattern& pattern, std::string_view text, size_t begin, std::string_view match) {
+  if (match.empty() || !MayFollow(text.substr(0, begin), pattern.not_after)) return false;
+  if (!pattern.accepts(match)) return false;
+  return !pattern.whole_word || EndsWordAt(text, begin + match.size());
+}
+
+// Which pattern finds a literal at `begin` of the text, where they have together found *match; null
+// if none does.  If all refuse that, *match becomes what another one finds there.
+const Pattern* PatternOf(std::string_view text, size_t begin, TextSource source,
+                         std::string_view* match) {
+  constexpr size_t kFurther = 256;  // bytes
+  for (const bool whole : {true, false}) {
+    const std::string_view in = whole ? *match : text.substr(begin, kFurther);
+    const re2::StringPiece all(in.data(), in.size());
+    for (size_t p = 0; p < std::size(kPatterns); ++p) {
+      const Pattern& pattern = kPatterns[p];
+      if (!Counts(pattern, source)) continue;
+      re2::StringPiece found;
+      const RE2::Anchor anchor = whole ? RE2::ANCHOR_BOTH : RE2::ANCHOR_START;
+      if (!Compiled().each[p]->Match(all, 0, all.size(), anchor, &found, 1)) continue;
+      const std::string_view part(found.data(), found.size());
+      if (!Accepts(pattern, text, begin, part)) continue;
+      *match = part;
+      return &pattern;
     }
-    if (!MayFollow(text.substr(0, begin), pattern.not_after) || !pattern.accepts(match)) continue;
-    if (pattern.whole_word && !EndsWordAt(text, begin + match.size())) continue;
-    return &pattern;
   }
   return nullptr;
 }
+
+// What was found and refused hides what begins within it no more, unless it is so long that looking
+// again and again would take time.
+constexpr size_t kLongestRefused = 64;  // bytes
 
 // A search looks ahead this far, so that a text of a million short literals takes linear time.
 // Longer literals are found too, as long as they match from their beginning ("https://...").
@@ -226,32 +395,129 @@ size_t NextWindow(std::string_view text, size_t begin, size_t end) {
   return next;
 }
 
+bool IsAsciiLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// Joins placeholders with what touches them.
+class Joiner {
+ public:
+  Joiner(std::string_view text, std::vector<Literal>* literals)
+      : text_(text), literals_(*literals) {}
+
+  void Join() {
+    std::vector<Literal> all = std::exchange(literals_, {});
+    for (size_t i = 0; i < all.size(); ++i) {
+      Literal literal = all[i];
+      if (literal.kind == LiteralKind::kPlaceholder) {
+        while (i + 1 < all.size() && Joins(literal, all[i + 1])) {
+          literal.in_order = literal.in_order || all[i + 1].in_order;
+          literal.span.end = all[++i].span.end;
+        }
+        const size_t next = i + 1 < all.size() ? all[i + 1].span.begin : text_.size();
+        Widen(literals_.empty() ? 0 : literals_.back().span.end, next, &literal);
+      }
+      literals_.push_back(literal);
+      while (JoinPair()) {
+      }
+    }
+  }
+
+ private:
+  // "%d:%d", "{a}/{b}", "%s%%"
+  bool Joins(const Literal& one, const Literal& next) const {
+    constexpr size_t kMost = 3;  // bytes in between
+    if (next.kind != LiteralKind::kPlaceholder || next.span.begin > one.span.end + kMost) {
+      return false;
+    }
+    const std::string_view between = text_.substr(one.span.end, next.span.begin - one.span.end);
+    return between.find_first_not_of(":./,-+=&@#_|%*x") == between.npos;
+  }
+
+  // "({0})", "{size}MB", "{share}%", "$%d"; not beyond [first, end).
+  void Widen(size_t first, size_t end, Literal* literal) const {
+    TextSpan& span = literal->span;
+    size_t unit = span.end;
+    while (unit < end && IsAsciiLetter(text_[unit])) ++unit;
+    constexpr size_t kLongestUnit = 2;
+    if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
+    if (span.end < end && text_[span.end] == '%' && unit == span.end) ++span.end;
+    const auto stands_alone = [&](size_t begin) {
+      return begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
+    };
+    if (span.begin > first &&
+        std::string_view("$#+-=").find(text_[span.begin - 1]) != std::string_view::npos &&
+        stands_alone(span.begin - 1)) {
+      --span.begin;
+    }
+    constexpr std::string_view kOpening = "([", kClosing = ")]";
+    if (span.begin == first || span.end >= end || !stands_alone(span.begin - 1)) return;
+    const size_t bracket = kOpening.find(text_[span.begin - 1]);
+    if (bracket == kOpening.npos || text_[span.end] != kClosing[bracket]) return;
+    --span.begin;
+    ++span.end;
+  }
+
+  // "<b>%s</b>": the last three, if they are a pair around a placeholder.
+  bool JoinPair() {
+    const size_t size = literals_.size();
+    if (size < 3) return false;
+    Literal& opening = literals_[size - 3];
+    const Literal &inside = literals_[size - 2], &closing = literals_[size - 1];
+    if (inside.kind != LiteralKind::kPlaceholder || opening.kind != closing.kind ||
+        opening.span.end != inside.span.begin || inside.span.end != closing.span.begin) {
+      return false;
+    }
+    const auto text_of = [&](const Literal& literal) {
+      return text_.substr(literal.span.begin, literal.span.size());
+    };
+    if (!IsPair(opening.kind, text_of(opening), text_of(closing))) return false;
+    opening = {{opening.span.begin, closing.span.end}, inside.kind, inside.in_order};
+    literals_.resize(size - 2);
+    return true;
+  }
+
+  // "<b>" and "</b>"; an isolate and its end.
+  static bool IsPair(LiteralKind kind, std::string_view opening, std::string_view closing) {
+    if (kind == LiteralKind::kInvisible) return closing == "\u2069" || closing == "\u202C";
+    if (kind != LiteralKind::kTag || !closing.starts_with("</")) return false;
+    return opening.substr(1).starts_with(closing.substr(2, closing.size() - 3));
+  }
+
+  const std::string_view text_;
+  std::vector<Literal>& literals_;
+};
+
 }  // namespace
 
-std::vector<Literal> FindLiterals(std::string_view text) {
+std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
   std::vector<Literal> literals;
+  const RE2& any = *Compiled().any[static_cast<size_t>(source)];
   const re2::StringPiece all(text.data(), text.size());
   re2::StringPiece found;
   size_t window = kWindow;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.size(), begin + window);
-    if (!Compiled().any->Match(all, begin, end, RE2::UNANCHORED, &found, 1)) {
+    if (!any.Match(all, begin, end, RE2::UNANCHORED, &found, 1)) {
       begin = end == text.size() ? end : NextWindow(text, begin, end);
       continue;
     }
     const size_t at = static_cast<size_t>(found.data() - text.data());
-    const std::string_view match = text.substr(at, found.size());
+    std::string_view match = text.substr(at, found.size());
     if (at + match.size() == end && end < text.size()) {
       window *= 2;  // it may go on
       continue;
     }
     window = kWindow;
-    begin = at + match.size();
-    const Pattern* const pattern = PatternOf(text, at, match);
-    if (pattern == nullptr) continue;
+    const Pattern* const pattern = PatternOf(text, at, source, &match);
+    if (pattern == nullptr) {
+      begin = at + (match.size() > kLongestRefused ? match.size() : 1);
+      while (begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
+      continue;
+    }
     const size_t size = pattern->trims ? Trimmed(match) : match.size();
-    if (size > 0) literals.push_back({{at, at + size}, pattern->kind});
+    begin = at + match.size();
+    if (size > 0) literals.push_back({{at, at + size}, pattern->kind, pattern->in_order});
   }
+  Joiner(text, &literals).Join();
   return literals;
 }
 

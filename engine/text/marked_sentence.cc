@@ -33,6 +33,7 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
   }
   std::vector<TextSpan> spans = SplitAround(masked, within);
   for (TextSpan& span : spans) {
+    if (segment.writing == Writing::kPlain) span = WithoutListMarker(masked, span);
     span = {span.begin + segment.text.begin, span.end + segment.text.begin};
   }
   return spans;
@@ -63,7 +64,8 @@ std::string StandIn(std::string_view sentence, size_t number) {
 // Sets what a model reads of an opaque mark that covers `text`; a stand-in has this number.
 void SetRead(Reading reading, std::string_view text, std::string_view sentence, size_t number,
              SentenceMark* mark) {
-  if (reading == Reading::kNothing) return;
+  mark->absent = reading == Reading::kAbsent;
+  if (reading == Reading::kNothing || mark->absent) return;
   mark->stand_in = reading == Reading::kStandIn || !IsReadable(text);
   mark->read = mark->stand_in ? StandIn(sentence, number) : std::string(text);
 }
@@ -195,33 +197,50 @@ std::vector<MarkedSentence> PartsOf(const MarkedText& text, const MarkedSentence
   return sentences;
 }
 
-bool HasWords(const MarkedText& text, const MarkedSentence& sentence) {
-  const std::string_view content =
-      std::string_view(text.text).substr(sentence.text.begin, sentence.text.size());
-  auto opaque = sentence.marks.begin();
-  for (size_t i = 0; i < content.size();) {
-    while (opaque != sentence.marks.end() &&
-           (opaque->kind != MarkKind::kOpaque || opaque->text.end <= i)) {
-      ++opaque;
-    }
-    if (opaque != sentence.marks.end() && opaque->text.begin <= i) {
-      i = opaque->text.end;
-    } else if (IsLetterOrDigit(NextCodePoint(content, &i))) {
-      return true;
-    }
+namespace {
+
+// A sentence with a number in the place of what is opaque, and nothing in that of what is absent.
+std::string WithNumbers(const MarkedText& text, const MarkedSentence& sentence,
+                        std::string_view number) {
+  std::string content = text.text.substr(sentence.text.begin, sentence.text.size());
+  for (auto mark = sentence.marks.rbegin(); mark != sentence.marks.rend(); ++mark) {
+    if (mark->kind != MarkKind::kOpaque) continue;
+    content.replace(mark->text.begin, mark->text.size(), mark->absent ? "" : number);
   }
-  return false;
+  return content;
+}
+
+}  // namespace
+
+bool HasText(const MarkedText& text, const MarkedSentence& sentence) {
+  return HasLetterOrDigit(WithNumbers(text, sentence, " "));
+}
+
+bool HasWords(const MarkedText& text, const MarkedSentence& sentence) {
+  return ContainsWord(WithNumbers(text, sentence, " 0 "));
+}
+
+std::vector<SentenceMark> WithoutStandIns(std::vector<SentenceMark> marks) {
+  for (SentenceMark& mark : marks) {
+    if (std::exchange(mark.stand_in, false)) mark.read.clear();
+  }
+  return marks;
 }
 
 ModelInput InputOf(const MarkedText& text, const MarkedSentence& sentence) {
-  const std::string_view content =
-      std::string_view(text.text).substr(sentence.text.begin, sentence.text.size());
+  return InputOf(std::string_view(text.text).substr(sentence.text.begin, sentence.text.size()),
+                 sentence.marks);
+}
+
+ModelInput InputOf(std::string_view content, absl::Span<const SentenceMark> marks) {
   ModelInput input;
+  bool apart = false;
   const auto add = [&](std::string_view read, TextSpan from) {
     if (read.empty()) return;
     // What is opaque is a word of its own.
     size_t first = 0;
-    if (!input.text.empty() && IsLetterOrDigit(LastCodePoint(input.text)) &&
+    if (std::exchange(apart, false) && !input.text.empty() &&
+        IsLetterOrDigit(LastCodePoint(input.text)) &&
         IsLetterOrDigit(NextCodePoint(read, &first))) {
       input.text += ' ';
     }
@@ -230,10 +249,12 @@ ModelInput InputOf(const MarkedText& text, const MarkedSentence& sentence) {
     input.to_sentence.Add({begin, input.text.size()}, from);
   };
   size_t done = 0;
-  for (const SentenceMark& mark : sentence.marks) {
+  for (const SentenceMark& mark : marks) {
     if (mark.kind != MarkKind::kOpaque) continue;
     add(content.substr(done, mark.text.begin - done), {done, mark.text.begin});
+    apart = apart || !mark.absent;
     add(mark.read, mark.text);
+    apart = apart || !mark.read.empty();
     done = mark.text.end;
   }
   add(content.substr(done), {done, content.size()});

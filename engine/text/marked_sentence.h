@@ -42,8 +42,13 @@ void ForgetLiterals(const MarkedText& text, MarkedSentence* sentence);
 std::vector<MarkedSentence> PartsOf(const MarkedText& text, const MarkedSentence& sentence,
                                     const std::vector<TextSpan>& parts);
 
-// Whether anything but opaque marks contains a letter or a digit.
+// Whether there is anything that could be translated, a letter or a digit, apart from opaque marks;
+// and whether there is a word (ContainsWord).
+bool HasText(const MarkedText& text, const MarkedSentence& sentence);
 bool HasWords(const MarkedText& text, const MarkedSentence& sentence);
+
+// The marks of a sentence if the model reads nothing in the place of those that have a stand-in.
+std::vector<SentenceMark> WithoutStandIns(std::vector<SentenceMark> marks);
 
 // What a model reads of a sentence, and which bytes of the sentence that is.
 struct ModelInput {
@@ -51,6 +56,8 @@ struct ModelInput {
   TextMap to_sentence;
 };
 ModelInput InputOf(const MarkedText& text, const MarkedSentence& sentence);
+// The same for these bytes of a sentence, and these marks of it.
+ModelInput InputOf(std::string_view content, absl::Span<const SentenceMark> marks);
 
 }  // namespace dragoman
 

@@ -19,6 +19,15 @@
 namespace dragoman {
 namespace {
 
+// Whether there is anything to translate.
+bool HasLetters(std::string_view text) {
+  for (size_t at = 0; at < text.size();) {
+    const char32_t c = NextCodePoint(text, &at);
+    if (IsLetterOrDigit(c) && !(c >= '0' && c <= '9')) return true;
+  }
+  return false;
+}
+
 bool EndsInSpace(std::string_view text) { return text.empty() || IsMarkupSpace(text.back()); }
 
 // What must not stand in a segment as it is; "" for other characters.  `before` is what precedes
@@ -177,10 +186,10 @@ void MarkedTextBuilder::Boundary(TextSpan raw) {
   draft_.segment.raw.begin = raw.end;
 }
 
-// Appends a segment to the text, if it has any.
+// Appends a segment to the text, if it has letters; what has none is copied.
 void MarkedTextBuilder::Add(Draft draft) {
   const size_t size = draft.text.find_last_not_of(kMarkupSpaces) + 1;  // 0 if there is nothing else
-  if (size == 0) return;
+  if (size == 0 || !HasLetters(draft.text)) return;
   draft.to_raw.Truncate(size);
   if (!marked_.text.empty()) marked_.text += '\n';
   const size_t begin = marked_.text.size();
@@ -193,14 +202,17 @@ void MarkedTextBuilder::Add(Draft draft) {
 // The open segment ends before byte `raw`.
 void MarkedTextBuilder::FinishSegment(size_t raw) {
   draft_.segment.raw.end = raw;
-  const bool told = draft_.text.find_first_not_of(kMarkupSpaces) != std::string::npos;
+  const bool told = HasLetters(draft_.text);
+  const size_t next = marked_.text.empty() ? 0 : marked_.text.size() + 1;
   Add(std::move(draft_));
   draft_ = Draft();
-  for (size_t t = first_tag_; t < marked_.tags.size() && told; ++t) {
+  // Tags of what is copied are where the next segment begins.
+  const size_t last = told ? marked_.text.size() : next;
+  for (size_t t = first_tag_; t < marked_.tags.size(); ++t) {
     Tag& tag = marked_.tags[t];
     Mark& mark = marked_.marks[tag.mark];
-    tag.text = std::min(tag.text, marked_.text.size());
-    mark.text = {std::min(mark.text.begin, tag.text), std::min(mark.text.end, marked_.text.size())};
+    tag.text = std::min(tag.text, last);
+    mark.text = {std::min(mark.text.begin, tag.text), std::min(mark.text.end, last)};
   }
   first_tag_ = marked_.tags.size();
   for (Draft& attribute : attributes_) Add(std::move(attribute));

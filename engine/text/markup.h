@@ -7,7 +7,7 @@
 // A reader (xml_reader.h) takes the raw text apart, by way of a MarkedTextBuilder.  What may move
 // with the words in a sentence is a mark: <b>.  What ends a sentence is a boundary: <p>, </p> and
 // here <br>; it is not listed anywhere, because whatever lies outside of sentences is copied byte
-// by byte.  A translation replaces the bytes of the sentences alone (engine/rendering.h).
+// by byte.  A translation replaces the bytes of the sentences alone (engine/request/rendering.h).
 //
 // Marks are properly nested, and may cover several segments: the tags that lie outside of sentences
 // stay where they are.  An attribute that is to be translated is a segment of its own, inside of a
@@ -88,6 +88,7 @@ enum class Reading {
   kText,     // its text, if that is a short word, otherwise a stand-in
   kStandIn,  // a number that the text does not contain
   kNothing,
+  kAbsent,  // nothing, as if its neighbours touched; and it is not in the translation
 };
 
 struct Mark {
@@ -98,6 +99,7 @@ struct Mark {
   TextSpan closing;  // the end tag of a paired one
   int parent = -1;   // the innermost paired mark around it
   bool is_literal = false;  // opaque, and not an element (literal_marks.h)
+  bool in_order = false;    // those of a sentence stay in their order, whatever their places
   // An empty mark that ends a word, such as <br>: its text is a space that raw does not have,
   // unless there is white space next to it.
   bool breaks_word = false;

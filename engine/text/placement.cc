@@ -14,14 +14,16 @@
 #include <map>
 #include <utility>
 
+#include "engine/base/utf8.h"
 #include "engine/text/cell_links.h"
 #include "engine/text/gaps.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
 
 constexpr float kLeastShare = 0.2f;  // of a cell of the target that has something of a mark
-constexpr float kMostly = 0.5f;
+constexpr float kMostlyInside = 0.5f;
 constexpr int kSteps = 12;  // F converges in fewer
 
 // Cells [begin, end) of the target.
@@ -131,7 +133,7 @@ Interval Placer::Largest(const Candidate& candidate, float f, Interval within,
   for (size_t t = within.begin; t < within.end; ++t) {
     const float inside = candidate.inside[t];
     const bool foreign =
-        mark.kind == MarkKind::kOpaque && inside < kMostly * links_.target()[t].weight;
+        mark.kind == MarkKind::kOpaque && inside < kMostlyInside * links_.target()[t].weight;
     if (taken[t] || foreign || (sum < 0.0f && mark.begins)) {
       if (!mark.begins) break;
       sum = 0.0f;
@@ -188,7 +190,8 @@ void Placer::PlaceChildren(size_t parent) {
   std::vector<char> taken(links_.target().size(), 0);
   std::vector<Candidate> candidates;
   for (const size_t m : children_[parent]) {
-    if (marks_[m].kind == MarkKind::kEmpty || marks_[m].text.size() == 0) continue;
+    if (marks_[m].kind == MarkKind::kEmpty || marks_[m].text.size() == 0 || marks_[m].absent)
+      continue;
     candidates.push_back(CandidateOf(m));
     Choose(within, taken, &candidates.back());
   }
@@ -264,7 +267,7 @@ std::vector<TextSpan> Placer::StrayCopies() const {
     if (marks_[m].kind != MarkKind::kOpaque) continue;
     if (marks_[m].stand_in) {
       stand_ins.emplace(marks_[m].read, intervals_[m]);
-    } else if (intervals_[m].size() == 0) {
+    } else if (intervals_[m].size() == 0 && !marks_[m].read.empty()) {
       stray[CopyOf(m)] = 1;
     }
   }
@@ -283,6 +286,43 @@ std::vector<TextSpan> Placer::StrayCopies() const {
 
 }  // namespace
 
+namespace {
+
+void Blank(TextSpan span, std::string* text) {
+  text->replace(span.begin, span.size(), span.size(), ' ');
+}
+
+// The value of a digit of any script; -1 of other characters.
+int ValueOfDigit(char32_t c) {
+  for (const char32_t zero : {0x30, 0x660, 0x6F0, 0x966, 0x9E6, 0xE50, 0xFF10}) {
+    if (c >= zero && c < zero + 10) return static_cast<int>(c - zero);
+  }
+  return -1;
+}
+
+// How often a text has each run of digits.
+std::map<std::string, int> RunsOfDigits(std::string_view text) {
+  std::map<std::string, int> runs;
+  std::string run;
+  for (size_t i = 0; i < text.size();) {
+    const int digit = ValueOfDigit(NextCodePoint(text, &i));
+    if (digit >= 0) run += static_cast<char>('0' + digit);
+    if (!run.empty() && (digit < 0 || i == text.size())) ++runs[std::exchange(run, "")];
+  }
+  return runs;
+}
+
+bool HasNewDigits(std::string_view source, std::string_view target) {
+  const std::map<std::string, int> known = RunsOfDigits(source);
+  for (const auto& [run, times] : RunsOfDigits(target)) {
+    const auto same = known.find(run);
+    if (same == known.end() || same->second < times) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<std::vector<size_t>> ChildrenOf(absl::Span<const SentenceMark> marks) {
   std::vector<std::vector<size_t>> children(marks.size() + 1);
   for (size_t m = 0; m < marks.size(); ++m) {
@@ -293,6 +333,21 @@ std::vector<std::vector<size_t>> ChildrenOf(absl::Span<const SentenceMark> marks
 
 Placement PlaceMarks(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks) {
   return Placer(sentence, marks).Place();
+}
+
+Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks,
+                const Placement& placement) {
+  std::string source(sentence.source), target(sentence.target);
+  bool has_stand_ins = false;
+  for (size_t m = 0; m < marks.size(); ++m) {
+    if (marks[m].kind != MarkKind::kOpaque) continue;
+    has_stand_ins = has_stand_ins || marks[m].stand_in;
+    Blank(marks[m].text, &source);
+    if (m < placement.marks.size()) Blank(placement.marks[m], &target);
+  }
+  for (const TextSpan removed : placement.removed) Blank(removed, &target);
+  if (!HasLetterOrDigit(target)) return Damage::kNoWords;
+  return has_stand_ins && HasNewDigits(source, target) ? Damage::kNumbers : Damage::kNone;
 }
 
 }  // namespace dragoman

@@ -33,6 +33,7 @@ struct SentenceMark {
   int parent = -1;        // an earlier mark of the sentence
   std::string read;       // what the model reads of an opaque one
   bool stand_in = false;  // `read` is a number that stands for it
+  bool absent = false;    // an opaque one that the model reads as if its neighbours touched
 };
 
 // The marks within mark number i - 1, in order, for each i; at 0 those without a parent.
@@ -57,6 +58,12 @@ struct Placement {
 };
 
 Placement PlaceMarks(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks);
+
+// Whether a translation is none: nothing but punctuation is left of it beside opaque marks, or, if
+// some of these have stand-ins, a number that the source does not have, which is something of one.
+enum class Damage { kNone, kNoWords, kNumbers };
+Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks,
+                const Placement& placement);
 
 }  // namespace dragoman
 

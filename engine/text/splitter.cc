@@ -410,4 +410,30 @@ std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextS
   return all;
 }
 
+TextSpan WithoutListMarker(std::string_view text, TextSpan sentence) {
+  const std::string_view before = text.substr(0, sentence.begin);
+  const size_t visible = before.find_last_not_of(" \t");
+  if (visible != before.npos && before[visible] != '\n' && before[visible] != '\r') return sentence;
+  const auto size_of_marker = [](std::string_view rest) -> size_t {
+    for (const std::string_view bullet : {"*", "-", ">", "·", "•"}) {
+      if (rest.starts_with(bullet)) return bullet.size();
+    }
+    constexpr size_t kMost = 6;  // signs of a heading; digits
+    size_t size = std::min(rest.find_first_not_of('#'), rest.size());
+    if (size > 0) return size <= kMost ? size : 0;
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    size = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (size == 0 && !rest.empty() && is_letter(rest[0])) size = 1;
+    return size > 0 && size <= kMost && rest.substr(size).starts_with(')') ? size + 1 : 0;
+  };
+  for (;;) {
+    const std::string_view rest = text.substr(sentence.begin, sentence.size());
+    const size_t size = size_of_marker(rest);
+    if (size == 0 || size >= rest.size() || (rest[size] != ' ' && rest[size] != '\t')) {
+      return sentence;
+    }
+    sentence.begin += std::min(rest.find_first_not_of(" \t", size), rest.size());
+  }
+}
+
 }  // namespace dragoman

@@ -26,6 +26,10 @@ std::vector<TextSpan> SplitSentences(std::string_view text);
 // The same, but these bytes, in order and not empty, are a sentence each.
 std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextSpan>& sentences);
 
+// A sentence of a text without the marker of a list, a heading or a quotation that its line begins
+// with: "* ", "# ", "> ", "a) ", "1) ".
+TextSpan WithoutListMarker(std::string_view text, TextSpan sentence);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_SPLITTER_H_

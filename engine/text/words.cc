@@ -93,7 +93,58 @@ bool Joins(const WordCharacter& before, const WordCharacter& mark, const WordCha
   }
 }
 
+// Units that are written with two letters or three, whatever the language.
+constexpr std::string_view kUnits[] = {
+    "ms", "ns", "km", "cm", "mm", "kg", "mg", "ml",  "kB",  "KB",  "MB",  "GB",  "TB",  "Hz", "px",
+    "pt", "em", "dB", "kW", "mA", "Ah", "Wh", "hPa", "kHz", "MHz", "GHz", "fps", "dpi", "mph"};
+
+bool IsUnseen(char32_t c) {
+  return c == 0xAD || (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2060 && c <= 0x2069) || (c >= 0xFE00 && c <= 0xFE0F) || c == 0xFEFF;
+}
+
+// A digit of another script, or one that is raised or lowered.
+bool IsOtherDigit(char32_t c) {
+  return (c >= 0x660 && c < 0x66A) || (c >= 0x6F0 && c < 0x6FA) || (c >= 0x966 && c < 0x970) ||
+         (c >= 0xFF10 && c < 0xFF1A) || c == 0xB2 || c == 0xB3 || c == 0xB9 ||
+         (c >= 0xBC && c < 0xBF) || (c >= 0x2070 && c < 0x20A0);
+}
+
 }  // namespace
+
+bool ContainsWord(std::string_view text) {
+  size_t begin = 0, letters = 0;  // of the run of letters and digits that goes on
+  bool is_code = false, after_number = false;
+  const auto ends_word = [&](size_t end) {
+    const std::string_view run = text.substr(begin, end - begin);
+    const bool is_unit =
+        after_number && std::find(std::begin(kUnits), std::end(kUnits), run) != std::end(kUnits);
+    const bool is_word = letters > 1 && !is_code && !is_unit;
+    if (letters > 0 || is_code) after_number = is_code && letters == 0;
+    letters = 0;
+    is_code = false;
+    return is_word;
+  };
+  for (size_t at = 0; at < text.size();) {
+    const size_t here = at;
+    const char32_t c = NextCodePoint(text, &at);
+    const Kind kind = KindOf(c);
+    if (IsUnseen(c)) continue;
+    if (kind == Kind::kNoSpaces || InRanges(kHangul, c)) return true;
+    const bool joins = (c == '\'' || c == 0x2019) && letters > 0;
+    if (!IsWordKind(kind) && !joins) {
+      if (ends_word(here)) return true;
+      if (kind == Kind::kMark && c != 0xB0) after_number = false;
+      continue;
+    }
+    if (letters == 0 && !is_code) begin = here;
+    if (joins) continue;
+    const bool digit = kind == Kind::kDigit || IsOtherDigit(c);
+    is_code = is_code || digit;
+    letters += digit ? 0 : 1;
+  }
+  return ends_word(text.size());
+}
 
 std::vector<TextSpan> SpansOfCharacters(std::string_view text) {
   std::vector<TextSpan> characters;
@@ -108,6 +159,13 @@ std::vector<TextSpan> SpansOfCharacters(std::string_view text) {
 bool IsLetterOrDigit(char32_t c) {
   const Kind kind = KindOf(c);
   return kind != Kind::kSpace && kind != Kind::kMark;
+}
+
+bool HasLetterOrDigit(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    if (IsLetterOrDigit(NextCodePoint(text, &i))) return true;
+  }
+  return false;
 }
 
 bool IsWordCharacter(char32_t c) { return IsWordKind(KindOf(c)); }

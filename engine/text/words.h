@@ -28,6 +28,9 @@ std::vector<TextSpan> SpansOfCharacters(std::string_view text);
 // Whether `c` is a letter or digit of any script: neither white space nor a mark.
 bool IsLetterOrDigit(char32_t c);
 
+// Whether the text has one.  REQUIRES: text is valid UTF-8.
+bool HasLetterOrDigit(std::string_view text);
+
 // Whether `c` is a letter or digit of a script that puts spaces between words.  A position between
 // two of them is inside a word.
 bool IsWordCharacter(char32_t c);
@@ -35,6 +38,11 @@ bool IsWordCharacter(char32_t c);
 // Whether a word that ends in a word character continues if `c` follows.  A Korean word does not:
 // particles are attached without a space, but do not make it another word.
 bool ContinuesWord(char32_t c);
+
+// Whether there is a word that could be translated: two letters that touch, or one that is a word
+// in its script.  Numbers, single letters, what has letters and digits ("B2"), and units behind a
+// number ("5 km") are none.  REQUIRES: text is valid UTF-8.
+bool ContainsWord(std::string_view text);
 
 // Whether what ends at byte `place` of the text does not end within a word.  REQUIRES: text is
 // valid UTF-8, and place is the start of a code point, or the end.

@@ -4,15 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
-#include "server/base/field_error.h"
 
 namespace dragoman {
 namespace {
@@ -48,7 +43,7 @@ class Grouping {
   // The index of the group of `language`.
   absl::StatusOr<size_t> GroupOf(const std::string& language);
 
-  std::vector<SourceGroup>& groups() { return groups_; }
+  std::vector<TextGroup>& groups() { return groups_; }
 
  private:
   bool IsTarget(const std::string& language) const {
@@ -59,7 +54,7 @@ class Grouping {
   const ServedSources& served_;
   const bool has_markup_;
   std::map<std::string, size_t> by_language_;
-  std::vector<SourceGroup> groups_;
+  std::vector<TextGroup> groups_;
   std::optional<std::vector<std::string>> readable_;
 };
 
@@ -67,7 +62,7 @@ absl::StatusOr<size_t> Grouping::GroupOf(const std::string& language) {
   if (const auto known = by_language_.find(language); known != by_language_.end()) {
     return known->second;
   }
-  SourceGroup group = {.language = language, .route = {}, .texts = {}};
+  TextGroup group = {.language = language, .route = {}, .texts = {}};
   if (absl::StatusOr<Route> route = served_.find(language); route.ok()) {
     group.route = *std::move(route);
   } else if (!IsTarget(language)) {
@@ -103,87 +98,6 @@ absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::stri
   const std::vector<DetectedLanguage> readable = LikeliestAmong(text, Readable(), has_markup_);
   if (readable.empty()) return NotServed(likely.front(), why);
   return readable.size() == 1 ? std::optional(readable.front()) : std::nullopt;
-}
-
-// Collects the results of the groups as they arrive.
-class Gathering {
- public:
-  Gathering(size_t texts, size_t groups, std::function<void(TranslateResponse)> done)
-      : left_(groups), done_(std::move(done)) {
-    all_.translations.resize(texts);
-  }
-
-  void Add(const std::vector<size_t>& texts, TranslateResponse part) {
-    {
-      absl::MutexLock lock(&mutex_);
-      // The first error counts, unless it is that of a part which another one's error has ended.
-      if (absl::IsCancelled(all_.status) && !part.status.ok()) all_.status = part.status;
-      all_.status.Update(part.status);
-      if (part.status.ok()) Take(texts, std::move(part));
-      if (--left_ > 0) return;
-    }
-    done_(std::move(all_));  // no other thread has it any more
-  }
-
- private:
-  void Take(const std::vector<size_t>& texts, TranslateResponse part)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    for (size_t i = 0; i < texts.size(); ++i) {
-      all_.translations[texts[i]] = std::move(part.translations[i]);
-    }
-    TranslateTimes& times = all_.times;
-    times.tokenize += part.times.tokenize;
-    times.queue = std::max(times.queue, part.times.queue);
-    times.encode = std::max(times.encode, part.times.encode);
-    times.decode = std::max(times.decode, part.times.decode);
-    times.detokenize += part.times.detokenize;
-    times.steps += part.times.steps;
-    times.kept += part.times.kept;
-    std::move(part.steps.begin(), part.steps.end(), std::back_inserter(all_.steps));
-  }
-
-  absl::Mutex mutex_;
-  TranslateResponse all_;  // guarded by mutex_ until the last part has arrived
-  size_t left_ ABSL_GUARDED_BY(mutex_);
-  const std::function<void(TranslateResponse)> done_;
-};
-
-// The request for the texts of one group.
-TranslateRequest Part(const TranslateRequest& request, const SourceGroup& group) {
-  TranslateRequest part = request;
-  part.source_language = group.language;
-  const auto choose = [&](std::vector<std::string>* of_texts) {
-    if (of_texts->size() != request.texts.size()) return;  // none, or one for all
-    std::vector<std::string> chosen;
-    for (const size_t text : group.texts) chosen.push_back(std::move((*of_texts)[text]));
-    of_texts->swap(chosen);
-  };
-  choose(&part.target_prefixes);
-  choose(&part.previous_texts);
-  choose(&part.previous_translations);
-  choose(&part.texts);
-  return part;
-}
-
-// An error of a part, with the number that the text has in the whole request.
-absl::Status OfTheWhole(const absl::Status& status, const std::vector<size_t>& texts) {
-  const std::optional<ListElement> element = ParseListElement(FieldOf(status));
-  if (!element.has_value() || element->index >= texts.size() ||
-      (element->list != "contents" && element->list != "target_prefixes")) {
-    return status;
-  }
-  return WithField(status, absl::StrCat(element->list, "[", texts[element->index], "]"));
-}
-
-// A text that needs no translation is its own translation.
-TranslateResponse Unchanged(std::vector<std::string> texts) {
-  TranslateResponse response;
-  for (std::string& text : texts) {
-    TranslatedHypothesis& hypothesis =
-        response.translations.emplace_back().hypotheses.emplace_back();
-    hypothesis.text = std::move(text);
-  }
-  return response;
 }
 
 }  // namespace
@@ -222,28 +136,6 @@ absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& te
   }
   sources.groups = std::move(grouping.groups());
   return sources;
-}
-
-void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequest& request,
-                     const std::shared_ptr<RequestState>& state,
-                     std::function<void(TranslateResponse)> done) {
-  const auto gathering =
-      std::make_shared<Gathering>(request.texts.size(), groups.size(), std::move(done));
-  // The last part to arrive may destroy the owner of the groups.
-  for (const SourceGroup& group : std::vector<SourceGroup>(groups)) {
-    TranslateRequest part = Part(request, group);
-    if (!group.route.has_value()) {
-      gathering->Add(group.texts, Unchanged(std::move(part.texts)));
-      continue;
-    }
-    group.route->Translate(std::move(part), state,
-                           [gathering, state, texts = group.texts](TranslateResponse response) {
-                             const bool failed = !response.status.ok();
-                             response.status = OfTheWhole(response.status, texts);
-                             gathering->Add(texts, std::move(response));
-                             if (failed) state->Cancel(absl::Now());  // the others are useless
-                           });
-  }
 }
 
 }  // namespace dragoman

@@ -14,13 +14,11 @@
 #define DRAGOMAN_SERVER_API_AUTO_SOURCE_H_
 
 #include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "engine/route.h"
+#include "engine/request/running_request.h"
 #include "engine/text/language_detector.h"
 
 namespace dragoman {
@@ -28,16 +26,9 @@ namespace dragoman {
 // Whether a source language asks for detection: "auto", in any case.
 bool IsAuto(const std::string& source_language);
 
-// Texts of one language, and their route.
-struct SourceGroup {
-  std::string language;        // "": the model's own, if nothing was detected in any text
-  std::optional<Route> route;  // none: they are in the target language already
-  std::vector<size_t> texts;   // indices in the request, ascending
-};
-
 struct DetectedSources {
   std::vector<DetectedLanguage> texts;  // one per text
-  std::vector<SourceGroup> groups;      // in the order of their first texts; each text is in one
+  std::vector<TextGroup> groups;        // in the order of their first texts; each text is in one
 };
 
 // What the texts of a request can be translated from.
@@ -53,13 +44,6 @@ struct ServedSources {
 // whose languages is served.
 absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
                                               const ServedSources& served, bool has_markup = false);
-
-// Translates the texts of each group by its own route, and calls `done` with all translations in
-// order when all are done.  If a group fails, the others are cancelled, through `state`, and its
-// error is that of the whole.  Otherwise the same as Route::Translate.
-void TranslateGroups(const std::vector<SourceGroup>& groups, const TranslateRequest& request,
-                     const std::shared_ptr<RequestState>& state,
-                     std::function<void(TranslateResponse)> done);
 
 }  // namespace dragoman
 

@@ -311,11 +311,11 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(engine.markup, FromProto(request->markup()));
   engine.markup_options = FromProto(request->markup_options());
   ASSIGN_OR_RETURN(engine.keep_literals, KeepsLiterals(request->literals()));
+  if (request->literals() == v1::LITERALS_STRINGS) engine.text_source = TextSource::kStrings;
   engine.set_direction = request->output().set_direction();
   engine.check_literals = engine.judge = request->output().quality();
   if (request->has_memory_threshold()) engine.memory_threshold = request->memory_threshold();
   if (request->has_min_quality()) engine.min_quality = request->min_quality();
-  engine.bound_later = request->output().reverse_check();
   ASSIGN_OR_RETURN(engine.refuse_low_quality, RefusesLowQuality(request->low_quality()));
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());
@@ -373,6 +373,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);
   proto->set_divided(translation.divided);
+  proto->set_untranslated_sentences(translation.untranslated);
   proto->set_low_quality(translation.low_quality);
   if (!output.sentence_spans()) return;
   for (const SentencePair& sentence : translation.sentences) {

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/models/model_set.h"
 
 namespace dragoman {

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "dragoman/v1/translation.pb.h"
 #include "engine/base/status.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 
 namespace dragoman {
 

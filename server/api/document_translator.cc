@@ -43,6 +43,9 @@ v1::Markup ToProto(PassageMarkup markup) {
 // What a reader of the translation should know of it; "" if nothing.
 std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
+  if (translation.untranslated_sentences() > 0) {
+    return "a sentence stays as it was, because the model lost its words or damaged its literals";
+  }
   const v1::Hypothesis& best = translation.hypotheses(0);
   if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
     return "the translation may be incomplete";
@@ -105,6 +108,9 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   header_.mutable_request()->clear_output();  // what else there is goes nowhere
   header_.mutable_request()->mutable_output()->set_quality(true);
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
+  if (format->strings && header_.request().literals() != v1::LITERALS_OFF) {
+    header_.mutable_request()->set_literals(v1::LITERALS_STRINGS);
+  }
   RETURN_IF_ERROR(bulk_->Judge(header_.request()));
   const size_t most = parts_->documents->limits().max_bytes;
   if (input.size() > most) return MessageTooLarge(input.size(), most);
@@ -171,7 +177,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
   TranslateTask task(parts_);
   RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit()));
   if (!task.detected().has_value()) return absl::OkStatus();
-  const SourceGroup& group = task.detected()->groups.front();
+  const TextGroup& group = task.detected()->groups.front();
   report_.set_source_language(task.detected()->texts.front().language);
   // In the target language already: then passages in other languages may be translated.
   if (group.route.has_value()) header_.mutable_request()->set_source_language(group.language);
@@ -239,7 +245,11 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
   report_.set_isa(answer.response().isa());
   report_.set_literal_faults(report_.literal_faults() +
                              translation.hypotheses(0).quality().literals_size());
-  const std::string warning = WarningOf(translation);
+  const bool lost = IsLost(part->passages[passage], *part->translations[passage]);
+  if (lost || translation.untranslated_sentences() > 0) {
+    report_.set_untranslated_passages(report_.untranslated_passages() + 1);
+  }
+  const std::string warning = lost ? "the translation is empty" : WarningOf(translation);
   if (!warning.empty()) Warn(absl::StrCat(part->At(passage), ": ", warning));
   return absl::OkStatus();
 }

@@ -3,7 +3,7 @@
 //
 //   transport (a gRPC reactor, an HTTP handler)   reads bytes, writes bytes
 //     exchange (this and its subclasses)          admission, quota, deadline, metrics, the end
-//       engine (engine/translator.h)              text in, text out
+//       engine (engine/request/translator.h)              text in, text out
 //
 // translate_exchange.h: Translate. stream_exchange.h: TranslateStream. bulk_exchange.h:
 // TranslateBulk. score_exchange.h: Score.  Those of one answer are EngineExchanges; from the others

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dragoman/v1/translation.pb.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 
 namespace dragoman {
 

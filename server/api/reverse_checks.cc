@@ -17,7 +17,7 @@ bool Serves(const Translator& translator, const LanguagePair& languages) {
 
 }  // namespace
 
-absl::StatusOr<ReverseCheck> FindReverse(const ModelRegistry& models, const Route& route,
+absl::StatusOr<ReverseRoute> FindReverse(const ModelRegistry& models, const Route& route,
                                          const LanguagePair& asked, const Permit& permit) {
   LanguagePair forth = asked;
   const std::shared_ptr<const Translator>& first = route.translators().front();
@@ -25,7 +25,7 @@ absl::StatusOr<ReverseCheck> FindReverse(const ModelRegistry& models, const Rout
   if (is_one) {
     ASSIGN_OR_RETURN(forth, first->languages().Resolve(asked.source, asked.target));
   }
-  ReverseCheck check = {.languages = {forth.target, forth.source}};
+  ReverseRoute check = {.languages = {forth.target, forth.source}};
   if (is_one && Serves(*first, check.languages)) {
     check.translator = first;
     return check;
@@ -35,8 +35,8 @@ absl::StatusOr<ReverseCheck> FindReverse(const ModelRegistry& models, const Rout
   if (!back.ok() || back->translators().size() != 1 ||
       !Serves(*back->translators().front(), check.languages)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("reverse_check: no single model translates from \"",
-                     check.languages.source, "\" to \"", check.languages.target, "\""));
+        absl::StrCat("reverse_check: no single model translates from \"", check.languages.source,
+                     "\" to \"", check.languages.target, "\""));
   }
   check.translator = back->translators().front();
   RETURN_IF_ERROR(permit.MayUse(check.translator->name()));

@@ -1,10 +1,10 @@
-// Finds who can check translations in reverse (engine/reverse_check.h).
+// Finds who can check translations in reverse (engine/request/running_request.h).
 
 #ifndef DRAGOMAN_SERVER_API_REVERSE_CHECKS_H_
 #define DRAGOMAN_SERVER_API_REVERSE_CHECKS_H_
 
 #include "absl/status/statusor.h"
-#include "engine/reverse_check.h"
+#include "engine/request/running_request.h"
 #include "server/auth/permit.h"
 #include "server/models/model_registry.h"
 
@@ -13,7 +13,7 @@ namespace dragoman {
 // The model for the other direction of these languages, as a request named them, which `route`
 // translates; the same model, if it has both.  FAILED_PRECONDITION if there is none, and
 // PERMISSION_DENIED if the caller may not use it.
-absl::StatusOr<ReverseCheck> FindReverse(const ModelRegistry& models, const Route& route,
+absl::StatusOr<ReverseRoute> FindReverse(const ModelRegistry& models, const Route& route,
                                          const LanguagePair& asked, const Permit& permit);
 
 }  // namespace dragoman

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "engine/base/field_error.h"
 #include "engine/base/status.h"
 #include "server/api/convert.h"
 #include "server/api/convert_alignment.h"
 #include "server/api/reverse_checks.h"
-#include "server/base/field_error.h"
 
 namespace dragoman {
 namespace {
@@ -65,21 +65,16 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());
   }
-  std::optional<ReverseCheck> check;
+  Itinerary itinerary = {{{.language = pairs.source_language, .route = Route(translator)}}};
   if (proto.reverse_check()) {
     if (!proto.quality()) return InvalidField("reverse_check", "goes with quality");
-    ASSIGN_OR_RETURN(check,
+    ASSIGN_OR_RETURN(itinerary.check,
                      FindReverse(*parts().models, Route(translator),
                                  {pairs.source_language, pairs.target_language}, call().permit()));
-    check->sources = pairs.texts;
   }
   RETURN_IF_ERROR(call().permit().TakeTexts(proto.pairs_size()));
-  translator->Translate(
-      std::move(pairs), request(), [this, check = std::move(check)](TranslateResponse result) {
-        if (!check.has_value()) return Scored(std::move(result));
-        CheckInReverse(*check, std::move(result), request(),
-                       [this](TranslateResponse checked) { Scored(std::move(checked)); });
-      });
+  Translate(std::move(pairs), std::move(itinerary), request(),
+            [this](TranslateResponse result) { Scored(std::move(result)); });
   return absl::OkStatus();
 }
 

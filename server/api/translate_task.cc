@@ -72,7 +72,7 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
       }};
   ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
                                             served, request.markup() > v1::MARKUP_NONE));
-  for (const SourceGroup& group : detected_->groups) {
+  for (const TextGroup& group : detected_->groups) {
     if (!route_.has_value()) route_ = group.route;
   }
   if (route_.has_value()) return absl::OkStatus();
@@ -91,7 +91,7 @@ std::vector<std::shared_ptr<const Translator>> TranslateTask::Translators() cons
   };
   add(route_);
   if (!detected_.has_value()) return all;
-  for (const SourceGroup& group : detected_->groups) add(group.route);
+  for (const TextGroup& group : detected_->groups) add(group.route);
   return all;
 }
 
@@ -125,9 +125,6 @@ absl::Status TranslateTask::PrepareCheck(const v1::TranslateRequest& request) {
   ASSIGN_OR_RETURN(check_,
                    FindReverse(*parts_->models, *route_,
                                {request_.source_language, request_.target_language}, permit_));
-  check_->sources = request_.texts;
-  check_->min_quality = request_.min_quality;
-  check_->refuse_low_quality = request_.refuse_low_quality;
   return absl::OkStatus();
 }
 
@@ -148,43 +145,11 @@ void TranslateTask::Run(std::shared_ptr<RequestState> state,
     permit_.SettleTexts(size_.texts, response.status);
     done(std::move(response));
   };
-  if (!check_.has_value()) return Start(std::move(state), settle, std::move(on_progress));
-  Start(
-      state,
-      [this, state, settle](TranslateResponse response) {
-        CheckInReverse(*std::move(check_), std::move(response), state, settle);
-      },
-      nullptr);
-}
-
-void TranslateTask::Start(std::shared_ptr<RequestState> state,
-                          std::function<void(TranslateResponse)> done, OnProgress on_progress) {
-  const bool one_way = !detected_.has_value() ||
-                       (detected_->groups.size() == 1 && detected_->groups[0].route.has_value());
-  if (one_way) {
-    if (detected_.has_value()) request_.source_language = detected_->groups[0].language;
-    route_->Translate(std::move(request_), std::move(state), std::move(done),
-                      std::move(on_progress));
-    return;
-  }
-  if (on_progress == nullptr) {
-    return TranslateGroups(detected_->groups, request_, state, std::move(done));
-  }
-  // The texts take different routes: they are reported in order, when all are done.
-  TranslateGroups(
-      detected_->groups, request_, state,
-      [done = std::move(done), on_progress = std::move(on_progress)](TranslateResponse response) {
-        // After an error there are no hypotheses.
-        if (!response.status.ok()) return done(std::move(response));
-        for (size_t t = 0; t < response.translations.size(); ++t) {
-          Translation& translation = response.translations[t];
-          std::string text = translation.hypotheses.front().text;
-          on_progress(
-              {.text = t, .stable_text = std::move(text), .translation = std::move(translation)});
-        }
-        response.translations.clear();
-        done(std::move(response));
-      });
+  Itinerary itinerary = {.groups = {{.language = request_.source_language, .route = route_}},
+                         .check = std::move(check_)};
+  if (detected_.has_value()) itinerary.groups = detected_->groups;
+  Translate(std::move(request_), std::move(itinerary), std::move(state), settle,
+            std::move(on_progress));
 }
 
 void TranslateTask::ToMessages(TranslateProgress progress,

@@ -15,7 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
-#include "engine/reverse_check.h"
+#include "engine/request/running_request.h"
 #include "server/api/auto_source.h"
 #include "server/api/call.h"
 
@@ -64,15 +64,13 @@ class TranslateTask {
   std::vector<std::shared_ptr<const Translator>> Translators() const;
   absl::Status JudgeOptions();
   absl::Status PrepareCheck(const v1::TranslateRequest& request);
-  void Start(std::shared_ptr<RequestState> state, std::function<void(TranslateResponse)> done,
-             OnProgress on_progress);
 
   const ServerParts* const parts_;
   Permit permit_;
   std::optional<Route> route_;  // of all texts, or of the first ones that are translated
   std::optional<DetectedSources> detected_;  // if the source language is "auto"
   TranslateRequest request_;
-  std::optional<ReverseCheck> check_;  // if one is wanted
+  std::optional<ReverseRoute> check_;  // if one is wanted
   v1::OutputOptions output_;
   std::string request_digest_;  // for the receipt; empty unless one is wanted
   CallSize size_;

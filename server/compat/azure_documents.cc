@@ -9,9 +9,9 @@
 #include <array>
 #include <utility>
 
+#include "engine/base/field_error.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
-#include "server/base/field_error.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 #include "server/http/document_api.h"

@@ -7,9 +7,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/field_error.h"
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
-#include "server/base/field_error.h"
 #include "server/http/multipart.h"
 
 namespace dragoman {

@@ -14,10 +14,10 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/field_error.h"
 #include "engine/base/json.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
-#include "server/base/field_error.h"
 #include "server/compat/fields.h"
 #include "server/compat/google.h"
 #include "server/http/document_api.h"

@@ -7,7 +7,7 @@
 
 #include "engine/base/nearest_name.h"
 #include "engine/base/status.h"
-#include "engine/machine_report.h"
+#include "engine/model/machine_report.h"
 #include "server/config/config.h"
 #include "server/config/flags.h"
 

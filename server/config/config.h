@@ -17,7 +17,7 @@
 #include "absl/time/time.h"
 #include "dragoman/v1/config.pb.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/auth/principals.h"
 #include "server/auth/tls_options.h"
 #include "server/compat/names.h"

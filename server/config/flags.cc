@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
@@ -126,7 +127,19 @@ CLI::Option* AddFlag(CLI::App* app, const Setting& setting, Flags* flags) {
   using google::protobuf::Reflection;
   if (setting.kind == SettingKind::kList) return AddListFlag(app, setting, flags);
   if (setting.kind == SettingKind::kSwitch) {
-    return AddTyped<bool>(app, setting, flags, &Reflection::SetBool)->expected(0, 1);  // --small
+    return app
+        ->add_option_function<std::string>(
+            "--" + setting.Flag(),
+            [&setting, flags](const std::string& value) {
+              bool on = true;  // "--small" is "--small=true"
+              if (!value.empty() && !CLI::detail::lexical_cast(value, on)) {
+                flags->error.Update(absl::InvalidArgumentError(absl::StrCat(
+                    "--", setting.Flag(), ": \"", value, "\" is neither true nor false")));
+              }
+              flags->config.GetReflection()->SetBool(&flags->config, setting.Field(), on);
+            },
+            setting.help)
+        ->expected(0, 1);
   }
   if (setting.kind == SettingKind::kNumber) {
     return setting.Field()->cpp_type() == FieldDescriptor::CPPTYPE_INT64
@@ -150,10 +163,11 @@ void AddFlags(CLI::App* app, Flags* flags) {
       ->type_name("FILE")
       ->envname("DRAGOMAN_CONFIG");
   for (const Setting& setting : Settings()) {
-    CLI::Option* const option =
-        AddFlag(app, setting, flags)->type_name(setting.type)->envname(setting.Variable());
-    const char* const shown = setting.otherwise != nullptr ? setting.otherwise : setting.value;
-    if (*shown != '\0') option->default_str(shown);
+    const std::string shown = setting.otherwise != nullptr ? setting.otherwise : setting.value;
+    // CLI11 would take the default_str of a switch for the value of one without a value.
+    AddFlag(app, setting, flags)
+        ->type_name(shown.empty() ? setting.type : absl::StrCat(setting.type, "=", shown))
+        ->envname(setting.Variable());
   }
   app->add_option("--check", flags->check,
                   "Reports on a model directory, without serving it: what it is, what is missing "

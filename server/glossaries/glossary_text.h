@@ -27,7 +27,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "engine/terms.h"
+#include "engine/request/terms.h"
 
 namespace dragoman {
 

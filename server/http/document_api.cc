@@ -169,7 +169,7 @@ void SendRest(const std::shared_ptr<Sending>& sending) {
 }
 
 // The fields of /v1/translate_file: a TranslateRequest as JSON, and the most usual ones by name.
-absl::Status ReadFields(const DocumentForm& form, v1::DocumentHeader* header) {
+absl::Status ReadFormFields(const DocumentForm& form, v1::DocumentHeader* header) {
   for (const auto& [name, value] : form.fields) {
     if (name == "request") {
       RETURN_IF_ERROR(FromJson(value, header->mutable_request()));
@@ -269,7 +269,7 @@ void AddDocumentApi(const ApiContext& context, HttpRouter* router) {
     TranslateFileOverHttp(context, std::move(http), std::move(answer),
                           {.api = kHttpApi,
                            .events = true,
-                           .read = FileOfForm("file", ReadFields),
+                           .read = FileOfForm("file", ReadFormFields),
                            .error = ToHttpError});
   };
   ReceiveFiles(context, {}, &route);

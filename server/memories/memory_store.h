@@ -18,7 +18,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/memory.h"
+#include "engine/request/memory.h"
 #include "server/base/owned_files.h"
 #include "server/memories/memory_text.h"
 

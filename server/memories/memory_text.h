@@ -34,7 +34,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "engine/memory.h"
+#include "engine/request/memory.h"
 
 namespace dragoman {
 

@@ -12,7 +12,7 @@
 #include "engine/base/status.h"
 #include "engine/base/unpacked_zip.h"
 #include "engine/model/model_report.h"
-#include "engine/servable.h"
+#include "engine/request/servable.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/base/file_version.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/base/load_failure.h"
 #include "server/config/config.h"
 #include "server/observe/metrics.h"

@@ -12,7 +12,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/models/model_set.h"
 
 namespace dragoman {

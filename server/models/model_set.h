@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/route.h"
+#include "engine/request/route.h"
 #include "server/base/load_failure.h"
 #include "server/models/shelf.h"
 

@@ -32,7 +32,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "engine/base/clock.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/config/config.h"
 #include "server/models/model_loader.h"
 #include "server/observe/metrics.h"

@@ -22,7 +22,7 @@
 #include "absl/time/time.h"
 #include "engine/decode/observer.h"
 #include "engine/decode/worker_pool.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "server/base/load_failure.h"
 #include "server/observe/history.h"
 #include "server/observe/listener_stats.h"

@@ -26,8 +26,8 @@
 #include "absl/time/clock.h"
 #include "engine/base/mutex_checks.h"
 #include "engine/decode/decode_batch.h"
-#include "engine/plan.h"
-#include "engine/translator.h"
+#include "engine/request/plan.h"
+#include "engine/request/translator.h"
 #include "nlohmann/json.hpp"
 
 namespace dragoman {
@@ -167,7 +167,7 @@ class StaticServer {
     for (const Waiting& waiting : taken) {
       absl::StatusOr<TranslationPlan> plan = MakePlan(
           context_,
-          {.texts = {arrivals_[waiting.index].text}, .options = {.beam_size = flags_.beam_size}},
+          {{.texts = {arrivals_[waiting.index].text}, .options = {.beam_size = flags_.beam_size}}},
           std::make_shared<RequestState>(absl::InfiniteFuture()));
       DRAGOMAN_CHECK(plan.ok() && plan->jobs.size() == 1);
       Price(1.25, nullptr, plan->jobs[0].get());

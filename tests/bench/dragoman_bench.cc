@@ -17,7 +17,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/base/mutex_checks.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "nlohmann/json.hpp"
 
 namespace dragoman {

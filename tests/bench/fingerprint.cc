@@ -24,7 +24,7 @@
 #include "engine/math/int8_kernels.h"
 #include "engine/math/kernel_shapes.h"
 #include "engine/math/kernels.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "hwy/targets.h"
 #include "tests/translate_and_wait.h"
 

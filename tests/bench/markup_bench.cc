@@ -16,11 +16,11 @@
 
 #include "CLI/CLI.hpp"
 #include "absl/time/clock.h"
+#include "engine/request/translator.h"
 #include "engine/text/html_reader.h"
 #include "engine/text/literal_check.h"
 #include "engine/text/literal_marks.h"
 #include "engine/text/splitter.h"
-#include "engine/translator.h"
 #include "tests/scripted_translation.h"
 #include "tests/translate_and_wait.h"
 

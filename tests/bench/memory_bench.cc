@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/memory.h"
+#include "engine/request/memory.h"
 
 namespace dragoman {
 namespace {

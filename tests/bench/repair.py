@@ -14,7 +14,7 @@ same sentences and each beam size:
 
     repair.py --pairs PAIRS.tsv --sweep [--losses 2,4,8] [--doubts 0.25,0.5,inf]
 
-compares thresholds of repairs (engine/translation.h) without a server: the loss of a token that is kept, and that of a
+compares thresholds of repairs (engine/request/translation.h) without a server: the loss of a token that is kept, and that of a
 doubtful translation.
 """
 

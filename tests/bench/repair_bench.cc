@@ -1,5 +1,5 @@
-// What the thresholds of repairs (engine/repair.h) do: translates sentences whose likes are in a
-// memory with each pair of thresholds, and writes what it took and the translations.  repair.py
+// What the thresholds of repairs (engine/request/repair.h) do: translates sentences whose likes are
+// in a memory with each pair of thresholds, and writes what it took and the translations. repair.py
 // --sweep calls it and says how good they are.
 //
 //   repair_bench MODEL MEMORY.tsv SENTENCES.tsv TARGET COUNT BEAM LOSSES DOUBTS
@@ -21,7 +21,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
-#include "engine/translator.h"
+#include "engine/request/translator.h"
 #include "tests/translate_and_wait.h"
 
 namespace dragoman {

@@ -57,9 +57,9 @@ TEST_F(PipelineTest, ARequestHasTextsOfOneMarkup) {
   v1::TranslateRequest request;
   request.set_markup(v1::MARKUP_XML);
   TranslationPipeline pipeline(&client_, request, {}, Collect());
-  ASSERT_TRUE(pipeline.Add("a", v1::MARKUP_NONE).ok());
-  ASSERT_TRUE(pipeline.Add("b", v1::MARKUP_NONE).ok());
-  ASSERT_TRUE(pipeline.Add("c", v1::MARKUP_HTML).ok());
+  ASSERT_TRUE(pipeline.Add("a", TextForm{v1::MARKUP_NONE}).ok());
+  ASSERT_TRUE(pipeline.Add("b", TextForm{v1::MARKUP_NONE}).ok());
+  ASSERT_TRUE(pipeline.Add("c", TextForm{v1::MARKUP_HTML}).ok());
   ASSERT_TRUE(pipeline.Add("d").ok());
   ASSERT_TRUE(pipeline.AwaitDelivered(4).ok());
   EXPECT_THAT(delivered_, ElementsAre("A", "B", "C", "D"));

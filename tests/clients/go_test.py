@@ -39,8 +39,6 @@ class GoClientTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        if shutil.which("go") is None:
-            raise unittest.SkipTest("go is not installed")
         cls.directory = tempfile.TemporaryDirectory()
         if os.path.isdir(DEBIAN_GRPC) and not os.path.exists(OLD_PROTOBUF):
             root = os.path.join(cls.directory.name, "gopath")
@@ -56,12 +54,9 @@ class GoClientTest(unittest.TestCase):
         with open(os.path.join(cls.program, "main.go"), "w", encoding="utf-8") as file:
             file.write(PROGRAM)
         if "GOFLAGS" in cls.environment:
-            try:
-                had = cls.go("mod", "download", timeout=120)
-            except subprocess.TimeoutExpired:
-                raise unittest.SkipTest("go did not get the modules within 120 s")
+            had = cls.go("mod", "download")
             if had.returncode != 0:
-                raise unittest.SkipTest("go cannot get the modules: " + had.stderr.strip()[:200])
+                raise AssertionError("go cannot get the modules: " + had.stderr)
 
     @classmethod
     def tearDownClass(cls):
@@ -102,9 +97,8 @@ class GoClientTest(unittest.TestCase):
 
     def test_it_is_formatted_and_vetted(self):
         sources = [name for name in os.listdir(self.module) if name.endswith(".go")]
-        if shutil.which("gofmt"):
-            listed = subprocess.run(["gofmt", "-l", *sources], cwd=self.module, capture_output=True, text=True)
-            self.assertEqual(listed.stdout, "")
+        listed = subprocess.run(["gofmt", "-l", *sources], cwd=self.module, capture_output=True, text=True)
+        self.assertEqual(listed.stdout, "")
         self.check("vet", ".")
 
 

@@ -18,18 +18,12 @@ class NodeClientTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        for program in ("node", "npm"):
-            if shutil.which(program) is None:
-                raise unittest.SkipTest(f"{program} is not installed")
         cls.directory = tempfile.TemporaryDirectory()
         cls.package = os.path.join(cls.directory.name, "package")
         shutil.copytree(PACKAGE, cls.package, ignore=shutil.ignore_patterns("node_modules"))
-        try:
-            installed = cls.command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries", "0")
-        except subprocess.TimeoutExpired:
-            raise unittest.SkipTest("npm did not get the packages within 120 s")
+        installed = cls.command("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
         if installed.returncode != 0:
-            raise unittest.SkipTest("npm cannot get the packages: " + installed.stderr.strip()[:200])
+            raise AssertionError("npm cannot get the packages: " + installed.stderr)
 
     @classmethod
     def tearDownClass(cls):

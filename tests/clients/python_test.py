@@ -324,9 +324,6 @@ class PackagingTest(unittest.TestCase):
             unasync.synchronous(source.replace("await ", ""))
 
     def test_pip_installs_it(self):
-        for module in ("pip", "setuptools", "wheel"):
-            if subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode != 0:
-                self.skipTest(f"python3-{module} is not installed")
         with tempfile.TemporaryDirectory() as directory:
             # pip builds inside the source tree, so give it a copy.
             source = os.path.join(directory, "source")
@@ -341,8 +338,6 @@ class PackagingTest(unittest.TestCase):
             self.assertIn(target, said)
 
     def test_types(self):
-        if shutil.which("mypy") is None:
-            self.skipTest("mypy is not installed")
         self.run_ok("mypy", "--cache-dir", os.devnull, "--enable-incomplete-feature=Unpack", "-p", "dragoman",
                     cwd=PACKAGE)
 

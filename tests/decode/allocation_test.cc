@@ -31,7 +31,7 @@ void operator delete(void* p, size_t) noexcept { std::free(p); }
 void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
 void operator delete(void* p, size_t, std::align_val_t) noexcept { std::free(p); }
 
-namespace dragoman {
+namespace dragoman::allocation_test {
 namespace {
 
 // Adds every test sentence to a batch and decodes them to the end.  Returns the number of
@@ -75,4 +75,4 @@ TEST(Allocation, AStepOfInt8DoesNotTouchTheHeap) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::allocation_test

@@ -16,7 +16,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::decode_batch_test {
 namespace {
 
 struct Request {
@@ -396,4 +396,4 @@ TEST_F(DecodeBatchTest, ScoresATranslationAsTheSearchDid) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::decode_batch_test

@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::fair_share_test {
 namespace {
 
 std::unique_ptr<Flow> FlowOf(const std::string& principal, int64_t arrival, double expected,
@@ -250,4 +250,4 @@ TEST(FairShare, BatchWorkHasAccountsOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::fair_share_test

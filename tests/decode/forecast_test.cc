@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::forecast_test {
 namespace {
 
 constexpr absl::Duration kTurn = absl::Milliseconds(4);
@@ -42,4 +42,4 @@ TEST(Forecast, IsMoreCarefulWhenRequestsCameTooLate) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::forecast_test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::result_cache_test {
 namespace {
 
 constexpr char kText[] = "The cat is old.";
@@ -415,4 +415,4 @@ TEST(WorkerPoolCache, ManyThreadsAreToldWhatTheyWouldBeWithoutACache) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::result_cache_test

@@ -4,7 +4,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/scheduler_fixture.h"
 
-namespace dragoman {
+namespace dragoman::scheduler_line_test {
 namespace {
 
 class LineTest : public SchedulerTest {
@@ -155,4 +155,4 @@ TEST_F(LineTest, RefusesAheadWhatWouldBeRefusedAnyway) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::scheduler_line_test

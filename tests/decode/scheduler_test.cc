@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/scheduler_fixture.h"
 
-namespace dragoman {
+namespace dragoman::scheduler_test {
 namespace {
 
 TEST_F(SchedulerTest, FillsATurnInTheOrderOfArrival) {
@@ -411,4 +411,4 @@ TEST(SchedulerWorkers, TheOneWithTheLeastToDoTakesTheNextJob) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::scheduler_test

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::work_times_test {
 namespace {
 
 // What really takes how long: a slower machine than is expected, with costlier attention.
@@ -53,4 +53,4 @@ TEST(WorkTimes, AStepThatTookNoTimeTeachesNothing) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::work_times_test

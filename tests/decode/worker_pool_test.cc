@@ -11,7 +11,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::worker_pool_test {
 namespace {
 
 std::vector<JobPtr> One(JobPtr job) {
@@ -115,4 +115,4 @@ TEST(WorkerPool, AWorkerThatHangsDoesNotAnswer) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::worker_pool_test

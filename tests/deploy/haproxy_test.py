@@ -3,7 +3,6 @@ caller notices."""
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -114,7 +113,6 @@ class Callers:
             thread.join()
 
 
-@unittest.skipUnless(shutil.which("haproxy"), "haproxy is not installed")
 class HaproxyTest(unittest.TestCase):
 
     def setUp(self):

@@ -1,7 +1,8 @@
 """The objects that kustomize builds from deploy/kubernetes, and whether they agree with the server.
 
-If DRAGOMAN_KUBERNETES_SCHEMA names a swagger.json (see validate_kubernetes.py), every object is
-checked against it; DRAGOMAN_KUBERNETES_CRDS names CRD files, separated by colons.
+The optional part needs kubectl 1.21 or kustomize.  DRAGOMAN_KUBERNETES_SCHEMA names the swagger.json (see
+validate_kubernetes.py) that every object is checked against, and DRAGOMAN_KUBERNETES_CRDS CRD files, separated by
+colons.
 """
 
 import functools
@@ -20,12 +21,11 @@ import yaml
 import files
 from certificates import Authority, read
 from harness import MODEL, Server
+from suite import optional
 
 OVERLAYS = os.path.join(files.DEPLOY, "kubernetes/overlays")
 CONFIGS = glob.glob(os.path.join(files.DEPLOY, "kubernetes/**/server.txtpb"), recursive=True)
-SCHEMA = os.environ.get("DRAGOMAN_KUBERNETES_SCHEMA")
-KUSTOMIZE = (["kubectl", "kustomize"] if shutil.which("kubectl") else
-             ["kustomize", "build"] if shutil.which("kustomize") else None)
+KUSTOMIZE = ["kustomize", "build"] if shutil.which("kustomize") else ["kubectl", "kustomize"]
 
 
 def render(overlay):
@@ -52,7 +52,7 @@ def of_each_overlay(test):
     return run
 
 
-@unittest.skipUnless(KUSTOMIZE, "neither kubectl nor kustomize is installed")
+@optional
 class OverlaysTest(unittest.TestCase):
 
     @classmethod
@@ -274,18 +274,10 @@ class OverlaysTest(unittest.TestCase):
             self.assertTrue(spec["securityContext"]["runAsNonRoot"])
             self.assertTrue(spec["containers"][0]["securityContext"]["readOnlyRootFilesystem"])
 
-    @unittest.skipUnless(shutil.which("haproxy"), "haproxy is not installed")
-    def test_haproxy_takes_the_balancer_of_the_corpus_job(self):
-        path = os.path.join(files.DEPLOY, "kubernetes/jobs/corpus/haproxy.cfg")
-        ended = subprocess.run(["haproxy", "-c", "-f", path], capture_output=True, text=True,
-                               env=dict(os.environ, POD_NAMESPACE="dragoman"))
-        self.assertEqual(ended.returncode, 0, ended.stderr)
-
-    @unittest.skipUnless(SCHEMA, "DRAGOMAN_KUBERNETES_SCHEMA is not set")
     def test_every_object_against_the_schema(self):
         import validate_kubernetes  # needs python3-jsonschema
         crds = os.environ.get("DRAGOMAN_KUBERNETES_CRDS", "")
-        schemas = validate_kubernetes.load(SCHEMA, [path for path in crds.split(":") if path])
+        schemas = validate_kubernetes.load(os.environ["DRAGOMAN_KUBERNETES_SCHEMA"], [path for path in crds.split(":") if path])
         for name, objects in [*self.overlays.items(), ("corpus", render("../jobs/corpus"))]:
             for thing in objects:
                 with self.subTest(overlay=name, kind=thing["kind"]):
@@ -293,6 +285,12 @@ class OverlaysTest(unittest.TestCase):
 
 
 class ConfigTest(unittest.TestCase):
+
+    def test_haproxy_takes_the_balancer_of_the_corpus_job(self):
+        path = os.path.join(files.DEPLOY, "kubernetes/jobs/corpus/haproxy.cfg")
+        ended = subprocess.run(["haproxy", "-c", "-f", path], capture_output=True, text=True,
+                               env=dict(os.environ, POD_NAMESPACE="dragoman"))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
 
     def test_a_server_starts_with_the_flags_of_the_tls_component(self):
         """Starts with the files of a secret of type kubernetes.io/tls, and its probes succeed."""

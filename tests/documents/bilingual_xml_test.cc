@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::bilingual_xml_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,4 +137,4 @@ TEST(QtTsReader, AllFormsOfAPluralGetTheTranslation) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::bilingual_xml_test

@@ -18,7 +18,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::containers_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -339,4 +339,4 @@ TEST_P(Sample, SurvivesMutations) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::containers_test

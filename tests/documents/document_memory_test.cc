@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::document_memory_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -177,4 +177,4 @@ TEST(DocumentMemory, IsReturnedByTheParserOfXml) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::document_memory_test

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::epub_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,11 +112,11 @@ TEST(Epub, TheLanguageBecomesTheTarget) {
   EXPECT_EQ(result.texts, (std::vector<std::string>{"A dog", "Ave", "Chapter"}));
 }
 
-TEST(Epub, ALanguageWithinAPassageStays) {
+TEST(Epub, APageOfOneElementIsSetToTheTarget) {
   const std::string path = Book("<b lang=\"en\">dog</b>");
   const Translated result = TranslateFile(path, Upper, {.target_language = "de"});
   ASSERT_TRUE(result.status.ok()) << result.status;
-  EXPECT_EQ(ReadMember(result.output, "OPS/one page.xhtml"), "<b lang=\"en\">DOG</b>");
+  EXPECT_EQ(ReadMember(result.output, "OPS/one page.xhtml"), "<b lang=\"de\">DOG</b>");
 }
 
 TEST(Epub, APageIsSetToTheTargetEvenWithoutText) {
@@ -125,18 +125,83 @@ TEST(Epub, APageIsSetToTheTargetEvenWithoutText) {
   EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"), HasSubstr("xml:lang=\"de\">"));
 }
 
-TEST(Epub, FormatsInEachOtherAreReadUpToADepth) {
-  const auto nested = [](int depth) {
-    std::string text = "dogs";
-    for (int i = 0; i < depth; ++i) {
-      text = "<i class=\"c" + std::to_string(i) + "\">" + text + "</i>";
-    }
-    return Translate("<body><p>Two " + text + " run</p></body>").page;
+TEST(Epub, ElementsInEachOtherStayAsTheyAre) {
+  std::string text = "dogs", upper = "DOGS";
+  for (int i = 0; i < 200; ++i) {
+    const std::string open = "<i class=\"c" + std::to_string(i) + "\">";
+    text = open + text + "</i>";
+    upper = open + upper + "</i>";
+  }
+  EXPECT_THAT(Translate("<body><p>Two " + text + " run</p></body>").page,
+              HasSubstr("<p>TWO " + upper + " RUN</p>"));
+}
+
+TEST(Epub, NothingIsJoinedOrLost) {
+  const Seen seen = Translate(
+      "<body><div>One</div>\n<span>\nand two\n</span><p>The <code class=\"c\"><span "
+      "class=\"p\">--open</span> <span class=\"p\">door</span></code> says</p>"
+      "<p><i>a</i><i>b</i> <span>c</span></p></body>");
+  EXPECT_THAT(seen.texts,
+              ElementsAre("One", "and two",
+                          "The <g2 translate=\"no\"><g3>--open</g3> <g4>door</g4></g2> says",
+                          "<g2>a</g2><g3>b</g3> <g4>c</g4>"));
+  EXPECT_THAT(seen.page, HasSubstr("<body><div>ONE</div>\n<span>\nAND TWO\n</span><p>THE <code "
+                                   "class=\"c\"><span class=\"p\">--open</span> <span "
+                                   "class=\"p\">door</span></code> SAYS</p>"
+                                   "<p><i>A</i><i>B</i> <span>C</span></p></body>"));
+}
+
+TEST(Epub, AnEmptiedLinkKeepsItsElements) {
+  const std::string path = Book(Page("<body><p>See <a href=\"b\"><i>it</i></a> now</p></body>"));
+  const Translated result = TranslateFile(path, [](const std::string& text) {
+    return text.starts_with("See") ? "Sieh <g2><g3></g3></g2> es" : text;
+  });
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"),
+              HasSubstr("<p>Sieh <a href=\"b\"><i></i></a> es</p>"));
+}
+
+TEST(Epub, EntitiesOfHtmlNeedNoDocumentType) {
+  const auto page = [](const std::string& text) {
+    return "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><p title=\"a&nbsp;b\">" + text +
+           "</p></body></html>";
   };
-  EXPECT_THAT(nested(16), HasSubstr("\"c0\">DOGS</i>"));
-  EXPECT_THAT(nested(17), HasSubstr("TWO"));
-  EXPECT_THAT(nested(17), HasSubstr("\"c0\">dogs</i>"));
+  const Translated result = TranslateFile(Book(page("old&nbsp;man&mdash;here")), Upper);
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"),
+              HasSubstr("<p title=\"a&nbsp;b\">OLD\u00a0MAN\u2014HERE</p>"));
+  const absl::Status unknown = TranslateFile(Book(page("a\n&dog;")), Upper).status;
+  EXPECT_EQ(unknown.message(), "OPS/one page.xhtml: line 2: refers to &dog;, which is not defined");
+}
+
+TEST(Epub, ScriptsAndStylesByAnyCaseAreKept) {
+  const Seen seen = Translate(
+      "<head><Style>p {color: red} /* a cat */</Style></head><body>"
+      "<SCRIPT>a cat</SCRIPT><p>a cat</p></body>");
+  EXPECT_THAT(seen.texts, ElementsAre("a cat"));
+}
+
+// A paragraph over every limit is cut: at line breaks, at the ends of sentences, in an element.
+TEST(Epub, LongParagraphsAreCut) {
+  std::string lines, sentences, words;
+  for (int i = 0; i < 2000; ++i) {
+    lines += "The man sees house " + std::to_string(i) + ".<br/>\n";
+    sentences += "It is a dog &amp; <b>no</b> cat. ";
+    words += "dogs&lt;cats ";
+  }
+  const std::string code = "<code>" + words + "</code>";
+  for (const std::string& text :
+       {lines, sentences, words, "a <i>" + sentences + words + "</i> b", "a " + code + " b"}) {
+    const Seen seen = Translate("<body><p>" + text + "</p></body>");
+    for (const std::string& part : seen.texts) {
+      EXPECT_LT(part.size(), 16000);
+      if (text == lines || text == sentences) {
+        EXPECT_EQ(part.back(), '.') << part;
+      }
+    }
+    EXPECT_THAT(seen.page, HasSubstr(text.find(code) == text.npos ? Upper(text) : code));
+  }
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::epub_test

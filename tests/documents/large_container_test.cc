@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::large_container_test {
 namespace {
 
 // A line of /proc/self/status, in bytes.
@@ -95,4 +95,4 @@ TEST(LargeContainer, OfTinyThingsIsRefusedBeforeItFillsTheMemory) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::large_container_test

@@ -9,7 +9,7 @@
 #include "tests/documents/scripted_reader.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::large_files_test {
 namespace {
 
 constexpr size_t kBytes = 16 << 20;
@@ -62,4 +62,4 @@ TEST(LargeFiles, RowsOfATableAreReadForTheColumnsThatTheyHave) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::large_files_test

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -6,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::markdown_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -66,7 +69,7 @@ TEST(MarkdownReader, LineBreaksThatMeanNothingAreSpaces) {
 
 TEST(MarkdownReader, HtmlInALineIsAMark) {
   EXPECT_THAT(Texts("a <b class=x>b</b><br>c <kbd>Ctrl</kbd> </i>\n"),
-              ElementsAre("a <x1>b</x1><x2/>c <x3 translate=\"no\">Ctrl</x3> <x4/>"));
+              ElementsAre("a <x1>b</x1>\n<x2/>\nc <x3 translate=\"no\">Ctrl</x3> <x4/>"));
   EXPECT_EQ(Upper("a <b class=x>b</b><br>c <kbd>Ctrl</kbd>\n"),
             "A <b class=x>B</b><br>C <kbd>Ctrl</kbd>\n");
 }
@@ -111,6 +114,147 @@ TEST(MarkdownReader, LinesOfTheirOwnAndFootnotesAreKept) {
   EXPECT_EQ(Upper("a[^n] b\n\n[^n]: a note here\n"), "A[^n] B\n\n[^n]: A NOTE HERE\n");
 }
 
+TEST(MarkdownReader, DollarsArePricesUnlessTheyEncloseAnEquation) {
+  EXPECT_THAT(Texts("It costs $100, US$30 and R$40, $HOME or $5.\n"),
+              ElementsAre("It costs $100, US$30 and R$40, $HOME or $5."));
+  EXPECT_THAT(
+      Texts("See $x^2$ and $$y*z*$$.\n"),
+      ElementsAre("See <x1 translate=\"no\">$x^2$</x1> and <x2 translate=\"no\">$$y*z*$$</x2>."));
+  EXPECT_EQ(With("a 5$ b 6$", "x\n"), "a 5$ b 6$\n");
+  EXPECT_EQ(With("a $5 b 6$", "x\n"), "a \\$5 b 6\\$\n");
+  EXPECT_EQ(Upper("a \\$x b\n"), "A \\$X B\n");
+}
+
+TEST(MarkdownReader, TitlesOfAdmonitionsAndTabsAreText) {
+  constexpr std::string_view kPart =
+      ":::tip[A *dog*]{.x}\n\none\n\n:::\n\n:::note A dog\ntwo\n:::\n\n!!! note \"A dog\"\n    "
+      "three\n\n"
+      "??? question\n    four\n\n=== \"A dog\"\n\n    five\n\n        kept\n\n> [!WARNING] A "
+      "dog\n> six\n";
+  EXPECT_THAT(Texts(kPart), ElementsAre("A <x1>dog</x1>", "one", "A dog", "two", "A dog", "three",
+                                        "four", "A dog", "five", "A dog", "six"));
+  EXPECT_EQ(Upper(kPart),
+            ":::tip[A *DOG*]{.x}\n\nONE\n\n:::\n\n:::note A DOG\nTWO\n:::\n\n!!! note \"A DOG\"\n  "
+            "  THREE\n\n"
+            "??? question\n    FOUR\n\n=== \"A DOG\"\n\n    FIVE\n\n        kept\n\n> [!WARNING] A "
+            "DOG\n> SIX\n");
+}
+
+TEST(MarkdownReader, DefinitionsAndLineBlocksAreTextsOfTheirOwn) {
+  constexpr std::string_view kPart = "A dog\n: one\n:   two\n\n[^n]: three\n\n| four\n| five\n";
+  EXPECT_THAT(Texts(kPart), ElementsAre("A dog", "one", "two", "three", "four", "five"));
+  EXPECT_EQ(Upper(kPart), "A DOG\n: ONE\n:   TWO\n\n[^n]: THREE\n\n| FOUR\n| FIVE\n");
+}
+
+TEST(MarkdownReader, LinesThatAreNoTextStayAndEndAParagraph) {
+  constexpr std::string_view kPart =
+      "import Tabs from '@theme/Tabs';\nexport const a = 1;\n\n<Tabs items={['a > b', \"c\"]}>\n"
+      "one *two*\n</Tabs>\n\n{/* kept\nkept */}\n\n{{% notice info %}}\nthree\n{{% /notice %}}\n"
+      "{{< figure src=\"a\" title=\"kept\" >}}\n\n[TOC]\n\n\\newpage\n\n$$\nkept\n$$\n\n"
+      "{% include a.html b=\"kept\" %}\n\nimport a car\n";
+  EXPECT_THAT(Texts(kPart), ElementsAre("one <x1>two</x1>", "three", "import a car"));
+  EXPECT_EQ(Unchanged(ReadMarkdown, kPart), kPart);
+}
+
+TEST(MarkdownReader, WhatIsNoTextInALineStays) {
+  constexpr std::string_view kPart =
+      "A dog {: .x }\n\n# Two {#two}\n\n![a](b.png){width=50%} c [d](e){:target=\"f\"} g\n\n"
+      "see [[The house]] and [[house|the house]]^[a note] [@a2000, p. 5] @fig:b ==so== "
+      "++ctrl+c++\n\n"
+      "a <Icon name={x} /> b {{< c >}} d[^1]\n\n```\n{{< kept >}} $x\n```\n";
+  EXPECT_EQ(Upper(kPart),
+            "A DOG {: .x }\n\n# TWO {#two}\n\n![A](b.png){width=50%} C [D](e){:target=\"f\"} G\n\n"
+            "SEE [[The house]] AND [[house|THE HOUSE]]^[A NOTE] [@a2000, p. 5] @fig:b ==SO== "
+            "++ctrl+c++\n\n"
+            "A <Icon name={x} /> B {{< c >}} D[^1]\n\n```\n{{< kept >}} $x\n```\n");
+}
+
+TEST(MarkdownReader, ALineBreakOfHtmlEndsASentence) {
+  constexpr std::string_view kPart = "One.<br>Two.\n\n| a |\n|---|\n| b.<br/>c |\n";
+  EXPECT_THAT(Texts(kPart), ElementsAre("One.\n<x1/>\nTwo.", "a", "b.\n<x1/>\nc"));
+  EXPECT_EQ(Upper(kPart), "ONE.<br>TWO.\n\n| A |\n|---|\n| B.<br/>C |\n");
+}
+
+TEST(MarkdownReader, WhatWasApartStaysApart) {
+  EXPECT_EQ(With("<x1 translate=\"no\">a</x1><x2 translate=\"no\">b</x2>oder", "`a`, `b` or\n"),
+            "`a` `b` oder\n");
+  EXPECT_EQ(With("<x1>a</x1><x2>b</x2>", "[a](b) and [c](d)\n"), "[a](b) [b](d)\n");
+  EXPECT_EQ(With("<x1 translate=\"no\">a</x1><x2>b</x2>", "`a`*s*\n"), "`a`*b*\n");
+}
+
+TEST(MarkdownReader, WordsNeverVanish) {
+  EXPECT_EQ(With("", "# One\n\n- *two*\n"), "# One\n\n- *two*\n");
+  EXPECT_EQ(With("<x1></x1>", "- *two* three\n"), "- *two* three\n");
+  EXPECT_EQ(With("<p>\nA\n\n</p>", "<p>\none\ntwo\n</p>\n"), "<p>\nA\ntwo\n</p>\n");
+}
+
+// The text and the elements at the top of a passage, in the opposite order.
+std::string Reversed(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('<'), text.size());
+    if (end == 0) {
+      end = text.find('>') + 1;
+      const std::string tag(text.substr(1, text.find_first_of(" />") - 1));
+      if (!text.substr(0, end).ends_with("/>")) end = text.find("</" + tag + ">") + tag.size() + 3;
+    }
+    out.insert(0, text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+size_t CountOf(std::string_view what, std::string_view text) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
+TEST(MarkdownReader, BadTranslationsKeepTheStructure) {
+  constexpr std::string_view kPieces[] = {"`a`",       "[b](/c)", "*d*",   "word, ",  "$x$",
+                                          "{{< e >}}", "[^1]",    "==f==", "[@g, p]", "h`i`"};
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string part = "- ";
+    for (size_t pieces = 1 + random() % 8; pieces > 0; --pieces) {
+      part += std::string(kPieces[random() % std::size(kPieces)]) + " ";
+    }
+    part += "\n\n| " + part.substr(2) + " |\n|---|\n| x |\n";
+    SCOPED_TRACE(part);
+    EXPECT_EQ(Unchanged(ReadMarkdown, part), part);
+    EXPECT_EQ(With("", part), part);
+    for (const bool reversed : {true, false}) {
+      const std::string out = TranslatedBy(
+          [&](const Passage& passage) {
+            return reversed ? Reversed(passage.text) : passage.text + " and again";
+          },
+          ReadMarkdown, part);
+      for (const std::string_view kept : {"`a`", "](/c)", "$x$", "{{< e >}}", "[^1]", "[@g, p]"}) {
+        EXPECT_EQ(CountOf(kept, out), CountOf(kept, part)) << out;
+      }
+      EXPECT_EQ(CountOf("``", out), 0) << out;
+      EXPECT_EQ(CountOf("\n", out), CountOf("\n", part)) << out;
+      EXPECT_EQ(Texts(out).size(), Texts(part).size()) << out;
+    }
+  }
+}
+
+TEST(MarkdownReader, LongBlocksAreCut) {
+  std::string lines, sentences, html = "<p>";
+  for (int i = 0; i < 1000; ++i) {
+    lines += "The man sees house *" + std::to_string(i) + "*.<br>\n";
+    sentences += "It is a dog, `no` cat. ";
+    html += "The man sees house " + std::to_string(i) + ".<br>\n";
+  }
+  sentences.back() = '\n';
+  for (const std::string& part : {lines, sentences, html + "</p>\n"}) {
+    const std::vector<std::string> texts = Texts(part);
+    EXPECT_GT(texts.size(), 2);
+    for (const std::string& text : texts) EXPECT_LT(text.size(), 25000);
+    EXPECT_EQ(Unchanged(ReadMarkdown, part), part);
+  }
+}
+
 TEST(MarkdownReader, KnowsTheLine) {
   const auto passages = ReadMarkdown("---\na: b\n---\n\nc\n\n- d\n", {});
   ASSERT_TRUE(passages.ok());
@@ -122,4 +266,4 @@ TEST(MarkdownReader, KnowsTheLine) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::markdown_reader_test

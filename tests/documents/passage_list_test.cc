@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::passage_list_test {
 namespace {
 
 TEST(PassageList, MakesTextsValidUtf8) {
@@ -33,4 +33,4 @@ TEST(PassageList, KeepsNoMoreThanThereIsMemoryFor) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::passage_list_test

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::patience_test {
 namespace {
 
 // Asked at every step, it answers OK that often, and then CANCELLED.
@@ -89,4 +89,4 @@ TEST(Patience, OfEachFormatEndsTheWork) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::patience_test

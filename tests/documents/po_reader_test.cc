@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::po_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -57,6 +57,31 @@ TEST(PoReader, PluralsOfATemplateHaveTheUsualForms) {
               ElementsAre("one dog", "%d dogs"));
 }
 
+TEST(PoReader, FillsWhatTheHeaderLacks) {
+  constexpr std::string_view kTemplate =
+      "msgid \"\"\nmsgstr \"\"\n\"Language: \\n\"\n\"Content-Type: text/plain; "
+      "charset=CHARSET\\n\"\n";
+  const DocumentOptions options = {.target_language = "pt-BR"};
+  EXPECT_EQ(InUpperCase(ReadPo, std::string(kTemplate) + "\n" + std::string(kPlural), options),
+            "msgid \"\"\nmsgstr \"\"\n\"Language: pt_BR\\n\"\n"
+            "\"Content-Type: text/plain; charset=UTF-8\\n\"\n"
+            "\"Plural-Forms: nplurals=2; plural=(n > 1);\\n\"\n\n"
+            "msgid \"one dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"ONE DOG\"\nmsgstr[1] \"%D "
+            "DOGS\"\n");
+  EXPECT_EQ(
+      InUpperCase(ReadPo, "# kept\r\nmsgid \"a\"\r\nmsgstr \"\"\r\n", {.target_language = "de"}),
+      "msgid \"\"\r\nmsgstr \"\"\r\n\"Language: de\\n\"\r\n\"MIME-Version: 1.0\\n\"\r\n"
+      "\"Content-Type: text/plain; charset=UTF-8\\n\"\r\n"
+      "\"Content-Transfer-Encoding: 8bit\\n\"\r\n\r\n# kept\r\nmsgid \"a\"\r\nmsgstr \"A\"\r\n");
+  EXPECT_EQ(InUpperCase(ReadPo, "msgid \"a\"\nmsgstr \"b\"\n", {.target_language = "de"}),
+            "msgid \"a\"\nmsgstr \"b\"\n");
+}
+
+TEST(PoReader, FuzzyEntriesWithoutTranslationAreTranslatedAndStayFuzzy) {
+  EXPECT_EQ(InUpperCase(ReadPo, "#, fuzzy\nmsgid \"a\"\nmsgstr \"\"\n"),
+            "#, fuzzy\nmsgid \"a\"\nmsgstr \"A\"\n");
+}
+
 TEST(PoReader, LongTranslationsAreLines) {
   const std::string word(30, 'w');
   const auto translate = [&](const Passage&) { return word + " " + word + " " + word + "\nend\n"; };
@@ -82,4 +107,4 @@ TEST(PoReader, RefusesWhatIsDamaged) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::po_reader_test

@@ -21,6 +21,25 @@ size_t KeptSize(std::string_view text, PassageMarkup markup) {
   return until("</" + std::string(text.substr(1, text.find(' ') - 1)) + ">");
 }
 
+// The tags and words of a text.
+std::vector<std::string> Pieces(const Passage& passage) {
+  std::vector<std::string> pieces;
+  for (std::string_view rest = passage.text; !rest.empty();) {
+    const bool tag = passage.markup != PassageMarkup::kNone && rest[0] == '<';
+    const size_t end =
+        tag ? rest.find('>') + 1 : std::min(rest.find_first_of(" <", 1), rest.size());
+    pieces.emplace_back(rest.substr(0, end == 0 ? rest.size() : end));
+    rest.remove_prefix(pieces.back().size());
+  }
+  return pieces;
+}
+
+std::string Joined(const std::vector<std::string>& pieces) {
+  std::string out;
+  for (const std::string& piece : pieces) out += piece + " ";
+  return out;
+}
+
 }  // namespace
 
 std::string UpperCase(std::string_view text, PassageMarkup markup) {
@@ -67,6 +86,25 @@ std::string InUpperCase(PassageReader reader, std::string_view part,
 
 std::string Unchanged(PassageReader reader, std::string_view part, const DocumentOptions& options) {
   return TranslatedBy([](const Passage& passage) { return passage.text; }, reader, part, options);
+}
+
+std::vector<std::pair<std::string, Translator>> BadTranslators() {
+  return {{"nothing", [](const Passage&) { return ""; }},
+          {"white space", [](const Passage&) { return " \n\n "; }},
+          {"a word", [](const Passage&) { return "ja"; }},
+          {"lines", [](const Passage& passage) { return passage.text + "\n\nq\r\n\n"; }},
+          {"twice", [](const Passage& passage) { return passage.text + " " + passage.text; }},
+          {"backwards",
+           [](const Passage& passage) {
+             std::vector<std::string> pieces = Pieces(passage);
+             std::reverse(pieces.begin(), pieces.end());
+             return Joined(pieces);
+           }},
+          {"half", [](const Passage& passage) {
+             std::vector<std::string> pieces = Pieces(passage);
+             pieces.resize((pieces.size() + 1) / 2);
+             return Joined(pieces);
+           }}};
 }
 
 }  // namespace dragoman

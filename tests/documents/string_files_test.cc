@@ -15,7 +15,7 @@
 #include "tests/documents/scripted_reader.h"
 #include "tests/documents/zip_of.h"
 
-namespace dragoman {
+namespace dragoman::string_files_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -334,4 +334,4 @@ TEST(AppleReader, StringsdictKeepsVariables) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::string_files_test

@@ -1,27 +1,36 @@
+#include <iterator>
+#include <random>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "documents/patience.h"
 #include "documents/readers.h"
+#include "documents/subtitle_cues.h"
 #include "documents/subtitle_layout.h"
+#include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::subtitle_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
 
 constexpr std::string_view kSentence =
     "1\n00:00:01,000 --> 00:00:02,000\n<i>I went home</i>\n\n"
-    "2\n00:00:02,100 --> 00:00:04,000\n<i>because it was</i> late.\n";
+    "2\n00:00:02,100 --> 00:00:04,000\n<i>because it was late.</i>\n";
 
 TEST(SubtitleReader, ASentenceMayRunOverCues) {
-  EXPECT_THAT(TextsOf(ReadSrt, kSentence),
-              ElementsAre("<x1>I went home because it was</x1> late."));
+  EXPECT_THAT(TextsOf(ReadSrt, kSentence), ElementsAre("I went home because it was late."));
   EXPECT_EQ(InUpperCase(ReadSrt, kSentence),
             "1\n00:00:01,000 --> 00:00:02,000\n<i>I WENT HOME</i>\n\n"
-            "2\n00:00:02,100 --> 00:00:04,000\n<i>BECAUSE IT WAS</i> LATE.\n");
+            "2\n00:00:02,100 --> 00:00:04,000\n<i>BECAUSE IT WAS LATE.</i>\n");
   EXPECT_EQ(Unchanged(ReadSrt, kSentence), kSentence);
 }
 
@@ -50,7 +59,7 @@ TEST(SubtitleReader, WebVttKeepsNotesStylesAndVoices) {
       "WEBVTT - a title\n\nSTYLE\n::cue { color: red }\n\nNOTE a note\n\nid\n"
       "00:01.000 --> 00:02.000 align:start\n<v Ann>Hi &amp; <c.big>you</c> 1 &lt; 2\n\n"
       "00:02.000 --> 00:03.000\n<v Bob>Yes</v>\n";
-  EXPECT_THAT(TextsOf(ReadVtt, kPart), ElementsAre("Hi &amp; <x1>you</x1> 1 &lt; 2 <x2>Yes</x2>"));
+  EXPECT_THAT(TextsOf(ReadVtt, kPart), ElementsAre("Hi &amp; <x1>you</x1> 1 &lt; 2", "Yes"));
   EXPECT_EQ(InUpperCase(ReadVtt, kPart),
             "WEBVTT - a title\n\nSTYLE\n::cue { color: red }\n\nNOTE a note\n\nid\n"
             "00:01.000 --> 00:02.000 align:start\n<v Ann>HI &amp; <c.big>YOU</c> 1 &lt; 2\n\n"
@@ -67,6 +76,165 @@ TEST(SubtitleReader, RefusesWhatHasNoTimes) {
   EXPECT_THAT(TextsOf(ReadVtt, ""), ElementsAre("line 1: want WEBVTT"));
 }
 
+// What comes out if each text is translated so.
+std::string SrtAs(std::string_view translation, std::string_view text) {
+  const std::string begin = "1\n00:00:01,000 --> 00:00:02,000\n";
+  const std::string out = TranslatedBy([&](const Passage&) { return std::string(translation); },
+                                       ReadSrt, begin + std::string(text));
+  return out.starts_with(begin) ? out.substr(begin.size()) : out;
+}
+
+TEST(SubtitleReader, WhatStandsAroundACueStaysThere) {
+  EXPECT_EQ(SrtAs("Ja", "[Yes]"), "[Ja]");
+  EXPECT_EQ(SrtAs("Ja", "{\\an8}<i>\u266a Yes \u266a</i>\n"), "{\\an8}<i>\u266a Ja \u266a</i>\n");
+  EXPECT_EQ(SrtAs("Ja", "<i>- Yes.</i>"), "<i>- Ja</i>");
+  EXPECT_EQ(SrtAs("Ja", "<font color=\"#fff\">---</font>"), "<font color=\"#fff\">---</font>");
+}
+
+TEST(SubtitleReader, WhatIsSaidByOthersStaysALine) {
+  for (const std::string mark : {"<v Bob>", "- ", ">> ", "&gt;&gt; ", "-"}) {
+    const std::string text = mark + "I am\n" + mark + "a teacher\n";
+    EXPECT_EQ(SrtAs("Ja", text), mark + "Ja\n" + mark + "Ja\n");
+  }
+  EXPECT_EQ(SrtAs("Ja", "Ann: I am\nBob: a teacher"), "Ja\nJa");
+  EXPECT_EQ(SrtAs("Ja", "I am here.\nYou are there."), "Ja\nJa");
+  EXPECT_EQ(SrtAs("Ja", "I am\nthere."), "Ja");
+}
+
+TEST(SubtitleReader, CuesThatOverlapAreApart) {
+  constexpr std::string_view kPart =
+      "1\n00:00:01,000 --> 00:00:05,000\nThe old man is here\n\n"
+      "2\n00:00:02,000 --> 00:00:03,000\n{\\an8}The school\n\n"
+      "3\n00:00:05,000 --> 00:00:06,000\nand he is tired.\n";
+  EXPECT_THAT(TextsOf(ReadSrt, kPart),
+              ElementsAre("The old man is here", "The school", "and he is tired."));
+}
+
+TEST(SubtitleReader, ReadsTimesAsPlayersDo) {
+  constexpr std::string_view kPart =
+      "00:00:01 --> 00:00:02,50 X1:40\nOne.\n2\n00:00:03,000 --> 00:00:04,000\nTwo.\n\n"
+      "a stray line\n\n3\n00:00:05,000 -> 00:00:06,000\nkept\n\n00:07.1 --> 00:08\nThree.\n";
+  EXPECT_THAT(TextsOf(ReadSrt, kPart), ElementsAre("One.", "Two.", "Three."));
+  EXPECT_EQ(InUpperCase(ReadVtt,
+                        "WEBVTT\r\r00:01.000 --> 00:02.000\rOne\r\r"
+                        "00:03.000 --> 00:04.000\rtwo.\r"),
+            "WEBVTT\r\r00:01.000 --> 00:02.000\rONE\r\r00:03.000 --> 00:04.000\rTWO.\r");
+  EXPECT_THAT(TextsOf(ReadVtt,
+                      "WEBVTT\n00:01.000 --> 00:02.000\nOne.\n"
+                      "00:02.000 --> 00:03.000\nTwo.\n\nSTYLE\na {\n\n b;\n}\n"),
+              ElementsAre("One.", "Two."));
+}
+
+TEST(SubtitleReader, ReferencesComeBack) {
+  EXPECT_EQ(SrtAs("2 < 3 & 4", "2 &lt; 3 &amp; four"), "2 &lt; 3 &amp; 4");
+  EXPECT_EQ(SrtAs("R&B --> hier", "R&B here"), "R&B -> hier");
+}
+
+TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {
+  const std::string part = "WEBVTT\n\n00:01.000 --> 00:03.000\nIt <00:01.500>is <00:02.000>he";
+  const auto swapped = [](const Passage&) { return "<x2/>Er <x1/>ist <x1/>es"; };
+  EXPECT_EQ(TranslatedBy(swapped, ReadVtt, part),
+            "WEBVTT\n\n00:01.000 --> 00:03.000\n<00:01.500>Er <00:02.000>ist es");
+}
+
+TEST(SubtitleReader, AssKeepsFieldsAndOverrides) {
+  constexpr std::string_view kPart =
+      "[Script Info]\nTitle: kept\n\n[Events]\n"
+      "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+      "Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,kept\n"
+      "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Ann,0,0,0,,{\\an8}One, {\\i1}two{\\i0}\\Nlines.\n"
+      "Dialogue: 0,0:00:02.00,0:00:03.00,Default,Ann,0,0,0,,And a\\hsentence\n"
+      "Dialogue: 0,0:00:03.00,0:00:04.00,Default,Ann,0,0,0,,that goes on.\n"
+      "Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\n";
+  EXPECT_THAT(TextsOf(ReadAss, kPart),
+              ElementsAre("One, <x1/>two<x2/> lines.", "And a\u00a0sentence that goes on."));
+  EXPECT_EQ(
+      InUpperCase(ReadAss, kPart),
+      "[Script Info]\nTitle: kept\n\n[Events]\n"
+      "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+      "Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,kept\n"
+      "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Ann,0,0,0,,{\\an8}ONE, {\\i1}TWO{\\i0} LINES.\n"
+      "Dialogue: 0,0:00:02.00,0:00:03.00,Default,Ann,0,0,0,,AND A\\hSENTENCE\n"
+      "Dialogue: 0,0:00:03.00,0:00:04.00,Default,Ann,0,0,0,,THAT GOES ON.\n"
+      "Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\n");
+  EXPECT_THAT(TextsOf(ReadAss, "x\n"), ElementsAre("line 1: want [Script Info] and [Events]"));
+}
+
+// The tags of a cue, without their order, and whether it has anything else.
+std::pair<std::multiset<std::string>, bool> TagsOf(std::string_view part, const SubtitleCue& cue,
+                                                   bool braces) {
+  std::multiset<std::string> tags;
+  bool text = false;
+  for (const SubtitleLine& line : cue.lines) {
+    for (const SubtitleToken& token :
+         SubtitleTokens(part.substr(line.begin, line.end - line.begin), braces)) {
+      if (token.kind != SubtitleToken::kText) tags.emplace(token.raw);
+      text = text || (token.kind == SubtitleToken::kText && !StripWhiteSpace(token.raw).empty());
+    }
+  }
+  return {tags, text};
+}
+
+// Whatever the translation is, cues keep their times and tags, and none becomes empty.
+TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
+  constexpr std::string_view kLines[] = {"I went",
+                                         "home",
+                                         "because it was late.",
+                                         "- Yes",
+                                         "- No.",
+                                         "<i>so it</i> is",
+                                         "<i>all</i>",
+                                         "[music]",
+                                         "\u266a la la \u266a",
+                                         "---",
+                                         "<v Ann>Hi",
+                                         "{\\an8}The sign",
+                                         "2 &lt; 3 &amp; b",
+                                         "<00:00:01.500>now <b>then</b>",
+                                         "Ann: why?",
+                                         ">> who",
+                                         "1984",
+                                         "a --> b"};
+  std::mt19937_64 random(1);
+  for (const auto& [syntax, reader, header] : {std::tuple(SubtitleSyntax::kSrt, &ReadSrt, ""),
+                                               {SubtitleSyntax::kVtt, &ReadVtt, "WEBVTT\n\n"},
+                                               {SubtitleSyntax::kAss, &ReadAss, "[Events]\n"}}) {
+    const bool ass = syntax == SubtitleSyntax::kAss;
+    for (int i = 0; i < 400; ++i) {
+      std::string part = header;
+      for (int cue = 0; cue < 6; ++cue) {
+        const std::string time = absl::StrFormat("0:00:0%d.%d00", cue, random() % 3);
+        absl::StrAppend(&part, ass ? "Dialogue: 0," : "", time, ass ? "," : " --> ", "0:00:0",
+                        cue + 1, ".000", ass ? ",D,,0,0,0,," : "\n");
+        for (size_t line = 0, lines = 1 + random() % 3; line < lines; ++line) {
+          std::string text(kLines[random() % std::size(kLines)]);
+          if (syntax == SubtitleSyntax::kVtt && text == "a --> b") text = "a";
+          absl::StrAppend(&part, line > 0 && ass ? "\\N" : "", text, ass ? "" : "\n");
+        }
+        part += "\n";
+      }
+      Patience patience{DocumentOptions()};
+      const auto cues = ReadSubtitleCues(part, syntax, &patience);
+      ASSERT_TRUE(cues.ok()) << cues.status() << part;
+      for (const auto& [name, translate] : BadTranslators()) {
+        const std::string out = TranslatedBy(translate, reader, part);
+        SCOPED_TRACE(absl::StrCat(name, ":\n", part, "\nbecomes\n", out));
+        const auto after = ReadSubtitleCues(out, syntax, &patience);
+        ASSERT_TRUE(after.ok()) << after.status();
+        ASSERT_EQ(after->size(), cues->size());
+        for (size_t cue = 0; cue < cues->size(); ++cue) {
+          EXPECT_EQ((*after)[cue].begin_time, (*cues)[cue].begin_time);
+          EXPECT_EQ((*after)[cue].end_time, (*cues)[cue].end_time);
+          const auto [tags, text] = TagsOf(part, (*cues)[cue], ass);
+          const auto [tags_after, text_after] = TagsOf(out, (*after)[cue], ass);
+          EXPECT_EQ(text_after, text);
+          for (const std::string& tag : tags_after) EXPECT_TRUE(tags.contains(tag)) << tag;
+        }
+      }
+    }
+  }
+}
+
 std::vector<std::string> LaidOut(std::string_view text, const std::vector<size_t>& shares) {
   return LayOutSubtitles(SubtitleWords(text), shares, "\n");
 }
@@ -77,7 +245,7 @@ TEST(SubtitleLayout, CuesGetTheirSharesOfTheWords) {
   EXPECT_THAT(LaidOut("aa bb, cc dd ee ff", {1, 1}), ElementsAre("aa bb,", "cc dd ee ff"));
   EXPECT_THAT(LaidOut("aa bb", {9, 1}), ElementsAre("aa", "bb"));
   EXPECT_THAT(LaidOut("aa bb cc", {1, 1, 1}), ElementsAre("aa", "bb", "cc"));
-  EXPECT_THAT(LaidOut("aa", {1, 1}), ElementsAre("aa", ""));
+  EXPECT_THAT(LaidOut("aa", {1, 1}), ElementsAre("aa", "aa"));
   EXPECT_THAT(LaidOut("", {1, 1}), ElementsAre("", ""));
 }
 
@@ -102,4 +270,4 @@ TEST(SubtitleLayout, ChineseBreaksBetweenCharactersButNotBeforePunctuation) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::subtitle_reader_test

@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 
-namespace dragoman {
+namespace dragoman::table_readers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(DitaReader, BlocksArePassagesAndInlineElementsMarks) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::table_readers_test

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::xml_events_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -93,4 +93,4 @@ TEST(XmlEvents, RefuseWhatIsDamagedOrExpands) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::xml_events_test

@@ -4,7 +4,6 @@ import json
 import math
 import os
 import pty
-import shutil
 import subprocess
 import tempfile
 import unittest
@@ -196,8 +195,6 @@ class CompletionTest(ServerTest):
         os.symlink(SERVER, os.path.join(self.bin, "dragoman-server"))
 
     def complete(self, shell, *words):
-        if not shutil.which(shell):
-            self.skipTest(f"{shell} is not installed")
         environment = dict(os.environ, PATH=f"{self.bin}:{os.environ['PATH']}", CLIENT=CLIENT,
                            DRAGOMAN_SERVER=self.server.grpc_address, HOME=self.bin)
         flags = {"zsh": ["-f"], "fish": ["--no-config"]}.get(shell, [])

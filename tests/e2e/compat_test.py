@@ -1,9 +1,10 @@
 """The JSON API and the compatibility APIs, with requests as their clients send them.
 
-If DRAGOMAN_NPM_CLIENTS names a directory in which the packages that npm_clients.mjs imports are installed, these are
-tested as well, in plain text and over TLS.
+The optional tests are of the clients that npm has, in plain text and over TLS; DRAGOMAN_NPM_CLIENTS may name a directory
+in which they are installed.
 """
 
+import functools
 import http.client
 import json
 import os
@@ -14,7 +15,10 @@ import urllib.parse
 
 from certificates import Authority
 from harness import FLOAT32, Server, ServerTest, pb
+from suite import optional
 
+NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
+               "@apidevtools/swagger-parser")
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -87,15 +91,26 @@ class CompatTest(ServerTest):
         code, answer = self.ask("POST", "/language/translate/v2", {"q": "a"})
         self.assertEqual((code, answer["error"]["status"]), (400, "INVALID_ARGUMENT"))
 
-    @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
+    @optional
     def test_the_clients_of_npm(self):
         self.drive_the_clients("http")
 
-    @unittest.skipUnless(os.environ.get("DRAGOMAN_NPM_CLIENTS"), "wants DRAGOMAN_NPM_CLIENTS")
+    @optional
     def test_the_clients_of_npm_over_tls(self):
         authority = Authority()
         cert, key = authority.issue("server", "IP:127.0.0.1,DNS:localhost")
         self.drive_the_clients("https", "--tls-cert", cert, "--tls-key", key, NODE_EXTRA_CA_CERTS=authority.ca)
+
+    @classmethod
+    @functools.cache
+    def npm_clients(cls):
+        """The directory with the clients."""
+        if given := os.environ.get("DRAGOMAN_NPM_CLIENTS"):
+            return given
+        cls.addClassCleanup((directory := tempfile.TemporaryDirectory()).cleanup)
+        subprocess.run(["npm", "install", "--prefix", directory.name, "--no-audit", "--no-fund", "--ignore-scripts",
+                        *NPM_CLIENTS], check=True, timeout=300)
+        return directory.name
 
     def drive_the_clients(self, scheme, *flags, **environment):
         glossaries = tempfile.TemporaryDirectory()
@@ -104,7 +119,7 @@ class CompatTest(ServerTest):
         self.addCleanup(server.stop)
         base = f"{scheme}://{server.http_address}"
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
-        run = subprocess.run(["node", script, os.environ["DRAGOMAN_NPM_CLIENTS"], base],
+        run = subprocess.run(["node", script, self.npm_clients(), base],
                              capture_output=True, text=True, timeout=300,
                              env={**os.environ, **environment})
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -8,7 +8,7 @@
 #include "client/translation_client.h"
 #include "tests/e2e/server_process.h"
 
-namespace dragoman {
+namespace dragoman::cpp_client_test {
 namespace {
 
 TEST(CppClient, TranslatesAsHuggingFaceDoes) {
@@ -52,4 +52,4 @@ TEST(CppClient, SeesErrorsAndTheEndOfTheServer) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::cpp_client_test

@@ -231,6 +231,7 @@ class DocumentApiTest(ServerTest):
 
         call = server.translation.TranslateDocument(messages(), timeout=120)
         try:
+            await_true(lambda: server.metrics()["dragoman_requests_in_flight"].get((), 0) == 1, "it begins")
             await_true(lambda: self.upload("/v1/translate_file", server, file="\n", **PAIR)[0] == 429,
                        "a refusal")
         finally:

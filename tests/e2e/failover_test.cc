@@ -16,7 +16,7 @@
 #include "tests/e2e/server_process.h"
 #include "tests/server/http_client.h"
 
-namespace dragoman {
+namespace dragoman::failover_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -120,4 +120,4 @@ TEST_F(FailoverTest, RollingRestartFailsNothing) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::failover_test

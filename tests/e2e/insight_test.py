@@ -164,7 +164,7 @@ class InsightTest(unittest.TestCase):
         self.assertGreater(len(self.best(model="rnn", output=output(candidates=2)).steps), 1)
 
     def test_a_decoder_that_keeps_a_vector(self):
-        aligned = self.best("a b c", model="ssru", output=output(heads(CROSS, -1), candidates=2))
+        aligned = self.best("the dog sees a tree", model="ssru", output=output(heads(CROSS, -1), candidates=2))
         self.assertGreater(len(aligned.aligned_text.heads), 0)
         self.assertGreaterEqual(len(aligned.steps), len(aligned.tokens))
 

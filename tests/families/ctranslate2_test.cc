@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::ctranslate2_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +227,4 @@ TEST_F(ArgosPackage, WithoutAnythingToStartWithIsRefused) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::ctranslate2_test

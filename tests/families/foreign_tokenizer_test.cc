@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::foreign_tokenizer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -284,4 +284,4 @@ TEST_F(ForeignTokenizer, AClassThatIsNotKnownIsRefusedInOtherFormats) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::foreign_tokenizer_test

@@ -9,7 +9,7 @@
 #include "engine/families/model_directory.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::known_models_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST(KnownModels, OpusMt) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::known_models_test

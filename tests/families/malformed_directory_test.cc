@@ -19,7 +19,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::malformed_directory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -207,4 +207,4 @@ INSTANTIATE_TEST_SUITE_P(Families, MalformedDirectory, testing::ValuesIn(kModels
                          });
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::malformed_directory_test

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::marian_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -363,4 +363,4 @@ TEST_F(Marian, LanguagesThatFollowThePiecesAreTheSame) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::marian_test

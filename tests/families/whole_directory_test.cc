@@ -36,7 +36,7 @@
 #include "tests/reference/any_transformer.h"
 #include "tests/reference/random_weights.h"
 
-namespace dragoman {
+namespace dragoman::whole_directory_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -407,4 +407,4 @@ TEST_F(WholeDirectory, OpusMtTcBigWithSeveralTargets) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::whole_directory_test

@@ -13,9 +13,9 @@
 namespace dragoman {
 namespace {
 
-using OpenFile = absl::StatusOr<Checkpoint>(const std::string& path);
+using OpenCheckpoint = absl::StatusOr<Checkpoint>(const std::string& path);
 
-void OpenAndRead(OpenFile* open, const uint8_t* data, size_t size) {
+void OpenAndRead(OpenCheckpoint* open, const uint8_t* data, size_t size) {
   const MemoryFile file(data, size);
   const auto checkpoint = open(file.path());
   if (checkpoint.ok()) ReadAll(*checkpoint);

@@ -1,9 +1,9 @@
 // A fuzzer of this project is a function that takes arbitrary bytes and must neither crash, hang
-// nor break its promises.  It is written in a file NAME_fuzzer.cc as
+// nor break its promises.  It is written as
 //
 //   FUZZER(yaml) { ... data, size ... }
 //
-// and listed below.  All of them are one program, dragoman-fuzz: libFuzzer calls the one that
+// in a file such as yaml_fuzzer.cc, and listed below.  All of them are one program, dragoman-fuzz: libFuzzer calls the one that
 // DRAGOMAN_FUZZER names (libfuzzer.cc; cmake --preset fuzz, which requires clang); replay.cc calls
 // it with any compiler, first with the corpus, then with seeded random mutations of it.
 

@@ -47,7 +47,7 @@ bool HasForbidden(std::string_view text) {
   return false;
 }
 
-void ReadHtml(const std::string& html, uint8_t flags) {
+void CheckHtml(const std::string& html, uint8_t flags) {
   MarkupOptions options = {.join_lines = flags % 2 == 1};
   if (flags & 2) options.splitting_tags = {"span"};
   if (flags & 4) options.non_splitting_tags = {"div"};
@@ -78,5 +78,5 @@ FUZZER(html) {
   if (size == 0) return;
   const std::string html(reinterpret_cast<const char*>(data) + 1, size - 1);
   dragoman::Tokenize(html, data[0]);
-  if (dragoman::IsValidUtf8(html)) dragoman::ReadHtml(html, data[0]);
+  if (dragoman::IsValidUtf8(html)) dragoman::CheckHtml(html, data[0]);
 }

@@ -23,7 +23,7 @@ std::vector<std::string> SortedXmlTags(const MarkedText& text) {
   return tags;
 }
 
-void ReadXml(const std::string& xml, uint8_t flags) {
+void CheckXml(const std::string& xml, uint8_t flags) {
   MarkupOptions options = {.outline_detection = flags % 2 == 0, .join_lines = (flags & 2) != 0};
   if (flags & 4) options.splitting_tags = {"a"};
   if (flags & 8) options.non_splitting_tags = {"p"};
@@ -52,5 +52,5 @@ void ReadXml(const std::string& xml, uint8_t flags) {
 FUZZER(xml) {
   if (size == 0) return;
   const std::string xml(reinterpret_cast<const char*>(data) + 1, size - 1);
-  if (dragoman::IsValidUtf8(xml)) dragoman::ReadXml(xml, data[0]);
+  if (dragoman::IsValidUtf8(xml)) dragoman::CheckXml(xml, data[0]);
 }

@@ -15,7 +15,7 @@
 #include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::gemm_test {
 namespace {
 
 // Rounds a row to 8 bits: that of a weight symmetrically, that of activations between their least
@@ -367,4 +367,4 @@ TEST(Fingerprint, NamesWhatRoundsNumbers) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::gemm_test

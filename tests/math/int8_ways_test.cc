@@ -10,7 +10,7 @@
 #include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::int8_ways_test {
 namespace {
 
 // Multiplies the first rows of x by the weight in both ways, for many numbers of rows.
@@ -85,4 +85,4 @@ TEST(Int8Ways, ChangeOverAtANumberOfRows) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::int8_ways_test

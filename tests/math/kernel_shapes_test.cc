@@ -14,7 +14,7 @@
 #include "tests/math/instruction_sets.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::kernel_shapes_test {
 namespace {
 
 constexpr int kMostRows = 40;  // several tiles of any shape
@@ -91,4 +91,4 @@ TEST(KernelShapes, AreMeasuredAndDescribed) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::kernel_shapes_test

@@ -12,7 +12,7 @@
 #include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::kernels_test {
 namespace {
 
 // A CPU with everything that Highway knows and for which nothing was compiled.  Such a target runs
@@ -392,4 +392,4 @@ TEST(RootMeanSquareNorm, AgreesWithTheDefinition) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::kernels_test

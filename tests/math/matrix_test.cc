@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::matrix_test {
 namespace {
 
 TEST(Matrix, RowsLieEndToEndAndAligned) {
@@ -37,4 +37,4 @@ TEST(MatrixView, ABlockOfRowsAndColumnsIsAView) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::matrix_test

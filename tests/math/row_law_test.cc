@@ -19,7 +19,7 @@
 #include "tests/math/packed_key_values.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::row_law_test {
 namespace {
 
 using Operation = std::function<void(MatrixView<const float> x, MatrixView<float> y)>;
@@ -278,4 +278,4 @@ TEST(RowLaw, Attend) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::row_law_test

@@ -17,7 +17,7 @@
 #include "tests/math/instruction_sets.h"
 #include "tests/math/packed_key_values.h"
 
-namespace dragoman {
+namespace dragoman::same_bytes_test {
 namespace {
 
 // Numbers from -2 to 2 that are the same on every machine, unlike those of
@@ -276,4 +276,4 @@ TEST(SumsOfRows, AreThoseOfSixteenLanesFoldedInHalves) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::same_bytes_test

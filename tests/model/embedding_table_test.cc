@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::embedding_table_test {
 namespace {
 
 constexpr int kVocabulary = 700, kModel = 72;
@@ -101,4 +101,4 @@ TEST(EmbeddingTable, UndoesAScaleOfTheOutputProjection) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::embedding_table_test

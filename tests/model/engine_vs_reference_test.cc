@@ -13,7 +13,7 @@
 #include "tests/reference/marian_directory.h"
 #include "tests/reference/transformer.h"
 
-namespace dragoman {
+namespace dragoman::engine_vs_reference_test {
 namespace {
 
 using reference::MarianShape;
@@ -120,4 +120,4 @@ TEST(EngineVsReference, TheWidthsOfABaseModel) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::engine_vs_reference_test

@@ -19,7 +19,7 @@
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/compare.h"
 
-namespace dragoman {
+namespace dragoman::golden_engine_test {
 namespace {
 
 using golden::Golden;
@@ -130,4 +130,4 @@ INSTANTIATE_TEST_SUITE_P(Families, GoldenArithmetic, testing::ValuesIn(golden::k
                          Underscored);
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::golden_engine_test

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::kv_cache_test {
 namespace {
 
 struct Shape {
@@ -111,4 +111,4 @@ TEST(KeyValues, GiveTheirBlocksBack) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::kv_cache_test

@@ -9,7 +9,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::kv_pool_test {
 namespace {
 
 constexpr size_t kPage = HugePageMemory::kPageBytes;
@@ -111,4 +111,4 @@ TEST(KvPool, LeavesAPageAloneOfWhichABlockIsTaken) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::kv_pool_test

@@ -13,7 +13,7 @@
 #include "tests/reference/any_transformer.h"
 #include "tests/reference/random_weights.h"
 
-namespace dragoman {
+namespace dragoman::model_spec_test {
 namespace {
 
 using reference::NamedWeights;
@@ -353,4 +353,4 @@ TEST(RelativeBias, BucketsAreThoseOfTheModelsThatWereTrainedWithThem) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::model_spec_test

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/math/random_matrix.h"
 
-namespace dragoman {
+namespace dragoman::output_projection_test {
 namespace {
 
 constexpr int kModel = 64, kVocabulary = 1300, kRows = 12;
@@ -85,4 +85,4 @@ TEST(OutputProjection, GivesTheRowsOfAShortlistTheirCandidatesAndTheOthersAll) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::output_projection_test

@@ -18,7 +18,7 @@
 #include "engine/model/model.h"
 #include "engine/model/packed_place.h"
 
-namespace dragoman {
+namespace dragoman::packed_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -208,4 +208,4 @@ TEST_F(PackedCacheTest, TheLayoutIsTheOneThatItsNumberStandsFor) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::packed_cache_test

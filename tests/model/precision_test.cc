@@ -21,7 +21,7 @@
 #include "tests/math/capped_machine.h"
 #include "tests/model/teacher_forcing.h"
 
-namespace dragoman {
+namespace dragoman::precision_test {
 namespace {
 
 using reference::Matrix;
@@ -156,4 +156,4 @@ TEST_P(PrecisionBounds, TeacherForcedLogProbabilitiesAreNearThoseOfFloat32) {
 INSTANTIATE_TEST_SUITE_P(Goldens, PrecisionBounds, testing::ValuesIn(kBounds));
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::precision_test

@@ -12,7 +12,7 @@
 #include "tests/model/teacher_forcing.h"
 #include "tests/reference/random_weights.h"
 
-namespace dragoman {
+namespace dragoman::recurrent_test {
 namespace {
 
 using reference::NamedWeights;
@@ -120,4 +120,4 @@ TEST(Recurrent, ADecoderOfOneCell) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::recurrent_test

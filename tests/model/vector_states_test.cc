@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace dragoman {
+namespace dragoman::vector_states_test {
 namespace {
 
 constexpr int kLength = 3;
@@ -68,4 +68,4 @@ TEST(VectorStates, TakeFromThePoolWhatTheySayAndGiveItBack) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::vector_states_test

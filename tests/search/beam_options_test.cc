@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::beam_options_test {
 namespace {
 
 TEST(Beam, GnmtDividesByFivePlusTheLengthOverSix) {
@@ -74,4 +74,4 @@ TEST(Beam, NeverWritesTheUnknownTokenIfThatIsForbidden) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::beam_options_test

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/whole_search.h"
 
-namespace dragoman {
+namespace dragoman::beam_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -276,4 +276,4 @@ TEST(BeamDeathTest, NothingIsScoredOnceTheSearchHasStopped) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::beam_test

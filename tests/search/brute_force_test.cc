@@ -20,7 +20,7 @@
 #include "tests/search/random_language.h"
 #include "tests/search/rank_row.h"
 
-namespace dragoman {
+namespace dragoman::brute_force_test {
 namespace {
 
 using reference::Found;
@@ -322,4 +322,4 @@ TEST(BruteForce, GreedyTakesTheBestTokenAtEveryStep) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::brute_force_test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::constrained_beam_test {
 namespace {
 
 bool Contains(const std::vector<int32_t>& tokens, const std::vector<int32_t>& phrase) {
@@ -239,4 +239,4 @@ TEST(ConstrainedBeam, APhraseIsNotSaidIfItsWordHasBegunBefore) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::constrained_beam_test

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::diverse_beam_test {
 namespace {
 
 // The first steps of groups of one hypothesis each, written down.
@@ -145,4 +145,4 @@ TEST(DiverseBeam, WithoutAPenaltyEveryGroupIsTheSameBeam) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::diverse_beam_test

@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/rank_row.h"
 
-namespace dragoman {
+namespace dragoman::logits_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -415,4 +415,4 @@ TEST(LogSum, IsNotMovedByMinusInfinityOrNan) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::logits_test

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::phrase_places_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,4 +83,4 @@ TEST(PhrasePlaces, ScoresAreTheModels) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::phrase_places_test

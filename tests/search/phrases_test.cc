@@ -13,7 +13,7 @@
 #include "engine/text/word_joins.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::phrases_test {
 namespace {
 
 // A vocabulary in pieces.
@@ -190,4 +190,4 @@ TEST(Phrases, AStepIsCheapHoweverManyFormsThereAre) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::phrases_test

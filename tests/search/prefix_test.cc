@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::prefix_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST(Alternatives, TheUnlikelyAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::prefix_test

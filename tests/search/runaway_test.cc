@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::runaway_test {
 namespace {
 
 TEST(Runaway, KeepsOneUnitOfARepetition) {
@@ -43,4 +43,4 @@ TEST(Runaway, ASearchEndsWhenItsHypothesisRunsAway) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::runaway_test

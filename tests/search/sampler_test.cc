@@ -14,7 +14,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::sampler_test {
 namespace {
 
 // The chi-square statistic of the first tokens of `draws` samples, against the exact distribution.
@@ -290,4 +290,4 @@ TEST(RowSampler, OneDrawOfTilesThatAreNotKeptFollowsTheDistribution) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::sampler_test

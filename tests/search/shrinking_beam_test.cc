@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::shrinking_beam_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -90,4 +90,4 @@ TEST(ShrinkingBeam, AHypothesisThatEndedKeepsItsPlace) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::shrinking_beam_test

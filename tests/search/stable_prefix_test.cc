@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "tests/search/found.h"
 
-namespace dragoman {
+namespace dragoman::stable_prefix_test {
 namespace {
 
 // Found() does the checking.  Languages of few tokens repeat themselves, so the guard often cuts.
@@ -74,4 +74,4 @@ TEST(StablePrefix, OfABeamIsOftenSomethingBeforeTheEnd) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::stable_prefix_test

@@ -23,7 +23,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::binary_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -241,4 +241,4 @@ TEST(Binary, AnUnservableModelExitsWithOneAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::binary_test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/sim/fair_simulation.h"
 
-namespace dragoman {
+namespace dragoman::bad_cases_test {
 namespace {
 
 int Table() {
@@ -241,4 +241,4 @@ TEST(BadCases, AnIdleServerRefusesNobody) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::bad_cases_test

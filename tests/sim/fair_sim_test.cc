@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/sim/fair_simulation.h"
 
-namespace dragoman {
+namespace dragoman::fair_sim_test {
 namespace {
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
@@ -209,4 +209,4 @@ TEST(FairSimulation, GoodputUnderOverloadIsThatOfTheBestQueueBound) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::fair_sim_test

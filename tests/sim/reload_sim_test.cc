@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::reload_sim_test {
 namespace {
 
 using ModelPtr = std::shared_ptr<const Model>;
@@ -229,4 +229,4 @@ TEST_P(ReloadSimulation, EveryAnswerComesFromOneVersion) {
 INSTANTIATE_TEST_SUITE_P(Caches, ReloadSimulation, testing::Values(0, 8'000));
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::reload_sim_test

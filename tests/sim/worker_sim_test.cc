@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
-namespace dragoman {
+namespace dragoman::worker_sim_test {
 namespace {
 
 // The outcome of a job.
@@ -171,4 +171,4 @@ TEST_P(WorkerSimulation, EveryJobEndsExactlyOnceAndNothingIsLeft) {
 INSTANTIATE_TEST_SUITE_P(Seeds, WorkerSimulation, testing::Range(0, 4));
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::worker_sim_test

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::chrf_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -50,4 +50,4 @@ TEST(Consensus, KeepsTheOrderOfEqualTexts) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::chrf_test

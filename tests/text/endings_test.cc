@@ -3,7 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::endings_test {
 namespace {
 
 using ::testing::Contains;
@@ -39,4 +39,4 @@ TEST(Endings, AreNotOfOtherWords) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::endings_test

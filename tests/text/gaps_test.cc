@@ -9,7 +9,7 @@
 #include "engine/text/words.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::gaps_test {
 namespace {
 
 // For each word of the translation, how much of it comes from each word that was read.
@@ -113,4 +113,4 @@ TEST(Gaps, AreWhatIsLeftOfWordsThatVanished) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::gaps_test

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::html_reader_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,6 +51,20 @@ TEST(HtmlReader, BlocksEndASentence) {
   EXPECT_THAT(Read(""), IsEmpty());
   EXPECT_THAT(Read("<p></p> <br>\n"), IsEmpty());
   EXPECT_THAT(Read("a<!doctype html>b"), ElementsAre("a", "b"));
+}
+
+TEST(HtmlReader, WhatHasNoLettersIsCopied) {
+  EXPECT_THAT(Read("<td>5</td><td>a <b>1</b></td><td>...</td><td><i>$5</i></td><p>b</p><p>0"),
+              ElementsAre("a <b>1</b>", "b"));
+}
+
+TEST(HtmlReader, TagsOfTemplatesEndASentence) {
+  EXPECT_THAT(Read("<title>{% block x %}a{% endblock %}</title>{% if b < c %}d{# <p>e #}f"),
+              ElementsAre("a", "d", "f"));
+  EXPECT_THAT(Read("a<% if b > c %>d<?php e('>') ?>f <b>{% g %}h</b>"),
+              ElementsAre("a", "d", "f<b>", "h</b>"));
+  EXPECT_THAT(Read("a <a href=\"{% url \"b>\" %}\" title='{% c %}'{% d %}>e</a> {{ f }}"),
+              ElementsAre("a <a href=\"{% url \"b>\" %}\" title='{% c %}'{% d %}>e</a> {{ f }}"));
 }
 
 TEST(HtmlReader, WhatIsPartOfALineIsAMark) {
@@ -111,8 +125,8 @@ TEST(HtmlReader, CodeKeepsItsPlaceInASentence) {
 TEST(HtmlReader, WhatIsNoTextIsCopied) {
   EXPECT_THAT(Read("a <script>if (a<b) '</p>'</script>b <style>p>b{}</style>c"),
               ElementsAre("a [<script>if (a<b) '</p>'</script>]b [<style>p>b{}</style>]c"));
-  EXPECT_THAT(Read("a <textarea><b>c</textarea> <noscript><p>d</noscript> e"),
-              ElementsAre("a [<textarea><b>c</textarea>][<noscript><p>d</noscript>]e"));
+  EXPECT_THAT(Read("a <textarea><b>c</textarea> e"), ElementsAre("a [<textarea><b>c</textarea>]e"));
+  EXPECT_THAT(Read("a <noscript><p>b <i>c</i></noscript> d"), ElementsAre("a", "b <i>c</i>", "d"));
   EXPECT_THAT(Read("a <svg><title>b</title><text>c</text><path/></svg> d"),
               ElementsAre("a [<svg><title>b</title><text>c</text><path/></svg>]d"));
   EXPECT_THAT(Read("<math><mi>x</mi><mo>=</mo><mn>2</mn></math> holds"),
@@ -234,4 +248,4 @@ TEST(HtmlReader, AByteOrderMarkIsNotText) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::html_reader_test

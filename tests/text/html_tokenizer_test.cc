@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 
-namespace dragoman {
+namespace dragoman::html_tokenizer_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -106,6 +106,8 @@ class Reading {
       case HtmlTokenKind::kDoctype:
         return tokens_.push_back({"DOCTYPE", name.empty() ? Json() : Json(name),
                                   Id(token.public_id), Id(token.system_id), !token.force_quirks});
+      case HtmlTokenKind::kTemplate:  // to the standard, <?php ?> is a comment
+        return tokens_.push_back({"Comment", Written({token.raw.begin + 1, token.raw.end - 1})});
       case HtmlTokenKind::kNothing:
         return;
     }
@@ -153,9 +155,10 @@ TEST(HtmlTokenizer, ReadsEachCaseAsTheStandardSays) {
   EXPECT_GT(RunCases("tests/golden/html_tokens.json"), 30);
 }
 
-TEST(HtmlTokenizer, ReadsThoseOfHtml5lib) {
+// For ./test.sh --all.
+TEST(HtmlTokenizer, DISABLED_ReadsThoseOfHtml5lib) {
   const char* const folder = std::getenv("DRAGOMAN_HTML5LIB");
-  if (folder == nullptr) GTEST_SKIP() << "DRAGOMAN_HTML5LIB names no folder";
+  ASSERT_NE(folder, nullptr) << "DRAGOMAN_HTML5LIB is not set";
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".test") count += RunCases(entry.path());
@@ -191,4 +194,4 @@ TEST(HtmlTokenizer, TokensCoverTheInput) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::html_tokenizer_test

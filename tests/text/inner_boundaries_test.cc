@@ -8,7 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "engine/text/words.h"
 
-namespace dragoman {
+namespace dragoman::inner_boundaries_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -81,4 +81,4 @@ TEST(InnerBoundaries, AnAbbreviationIsNoEnd) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::inner_boundaries_test

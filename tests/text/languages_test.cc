@@ -5,7 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::languages_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -128,4 +128,4 @@ TEST(Languages, ListsTagsOnce) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::languages_test

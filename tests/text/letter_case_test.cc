@@ -2,7 +2,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::letter_case_test {
 namespace {
 
 TEST(LetterCase, IsThatOfEveryScript) {
@@ -25,4 +25,4 @@ TEST(LetterCase, OneLetterSaysNothingOfTheOthers) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::letter_case_test

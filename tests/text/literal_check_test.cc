@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace dragoman {
+namespace dragoman::literal_check_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,4 +85,4 @@ TEST(LiteralCheck, LiteralsMustBeThereByteForByte) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::literal_check_test

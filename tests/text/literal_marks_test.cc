@@ -9,7 +9,7 @@
 #include "engine/text/html_reader.h"
 #include "engine/text/marked_sentence.h"
 
-namespace dragoman {
+namespace dragoman::literal_marks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -48,6 +48,11 @@ std::vector<std::string> MarksOf(const std::string& html) {
 TEST(LiteralMarks, AStandInIsANumberThatTheTextDoesNotHave) {
   EXPECT_EQ(ReadOf("Give %s to %s."), "Give 7294 to 8005.");
   EXPECT_EQ(ReadOf("Give 7294 to %s."), "Give 7294 to 7798.");
+}
+
+TEST(LiteralMarks, TagsPartLiterals) {
+  EXPECT_THAT(MarksOf("a (<i>%1$s</i>) {<b>0</b>} %s<br>%d b"),
+              ElementsAre("%1$s in -1", "%1$s in 0", "0 in -1", "%s in -1", "%d in -1"));
 }
 
 TEST(LiteralMarks, AnEmojiIsNotRead) {
@@ -121,4 +126,4 @@ TEST(LiteralMarks, AStandInIsSaidOnce) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::literal_marks_test

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_join.h"
 
-namespace dragoman {
+namespace dragoman::numbers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -56,4 +56,4 @@ TEST(Numbers, PunctuationAtTheirEndsIsNotTheirs) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::numbers_test

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::piece_index_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -62,4 +62,4 @@ TEST(PieceIndex, ACharacterInBytesIsALetterToo) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::piece_index_test

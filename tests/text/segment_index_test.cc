@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::segment_index_test {
 namespace {
 
 SegmentQuery Query(const std::string& source) { return SegmentQuery(source, "", ""); }
@@ -168,4 +168,4 @@ TEST(SegmentIndex, OfVeryManyAlikeThoseWithRareWordsAreCompared) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::segment_index_test

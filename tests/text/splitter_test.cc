@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::splitter_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -248,4 +248,4 @@ TEST(Splitter, WhatIsASentenceStaysOne) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::splitter_test

@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::term_index_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -114,4 +114,4 @@ TEST(TermIndex, FindsWhatASearchForEachTermFinds) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::term_index_test

@@ -15,7 +15,7 @@
 #include "gtest/gtest.h"
 #include "tests/text/load_tokenizer.h"
 
-namespace dragoman {
+namespace dragoman::tokenizer_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -174,4 +174,4 @@ TEST(PieceModel, ADamagedFileNeverCrashes) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::tokenizer_files_test

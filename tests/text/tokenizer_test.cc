@@ -12,7 +12,7 @@
 #include "gtest/gtest.h"
 #include "tests/text/load_tokenizer.h"
 
-namespace dragoman {
+namespace dragoman::tokenizer_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -299,4 +299,4 @@ TEST(DecodeStable, LeavesOutTheLastWordWhichMayContinue) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::tokenizer_test

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-namespace dragoman {
+namespace dragoman::vocabulary_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(Vocabulary, WhatIsWrongInAFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::vocabulary_test

@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::word_joins_test {
 namespace {
 
 // Whether the second piece continues the first one's word, in a vocabulary that marks spaces.
@@ -79,4 +79,4 @@ TEST(WordJoins, WhatWritesNoTextDoesNot) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::word_joins_test

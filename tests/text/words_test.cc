@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace dragoman {
+namespace dragoman::words_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -64,4 +64,4 @@ TEST(Words, CoverEveryCharacterExceptWhiteSpaceOnce) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::words_test

@@ -83,9 +83,9 @@ class FaultsTest(unittest.TestCase):
 class WeightsTest(unittest.TestCase):
 
     def test_the_engine_has_a_weight_for_each_of_its_features(self):
-        with open(os.path.join(ROOT, "engine/quality_weights.inc"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "engine/request/quality_weights.inc"), encoding="utf-8") as file:
             names = re.findall(r'^    \{"(\w+)", -?[\d.]+f, -?[\d.]+f\}', file.read(), re.M)
-        with open(os.path.join(ROOT, "engine/quality.h"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "engine/request/quality.h"), encoding="utf-8") as file:
             features = re.findall(r"^  k(\w+),", file.read(), re.M)[:-1]
         self.assertEqual([re.sub(r"(?<!^)([A-Z])", r"_\1", each).lower() for each in features], names)
 

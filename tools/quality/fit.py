@@ -7,7 +7,7 @@
 fitted to the validation pairs and the first half of the test pairs, and judged on the second half: once without the
 features of a check in reverse, once with them.  A dragoman-server of the built-in model computes the features, so that
 they are those it uses: one of --build is started, or that at --server is asked.  Its answers are kept in --work, and a
-second run only fits.  --write replaces engine/quality_weights.inc.  Only Python's standard library is needed.
+second run only fits.  --write replaces engine/request/quality_weights.inc.  Only Python's standard library is needed.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import logistic
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODEL = os.path.join(ROOT, "models/en-de-fr-es")
-WEIGHTS = os.path.join(ROOT, "engine/quality_weights.inc")
+WEIGHTS = os.path.join(ROOT, "engine/request/quality_weights.inc")
 LANGUAGES = {"eng": "en", "deu": "de", "fra": "fr", "spa": "es"}
 SOUND = "sound"
 

@@ -4,12 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <numeric>
 
-#include "absl/synchronization/notification.h"
 #include "engine/base/status.h"
-#include "engine/decode/worker_pool.h"
 
 namespace dragoman {
 namespace {
@@ -175,77 +171,6 @@ TEST(AutoSource, ALanguageThatIsNotServedIsNamed) {
   EXPECT_TRUE(absl::IsInvalidArgument(status));
   EXPECT_EQ(FieldOf(status), "source_language");
   EXPECT_THAT(std::string(status.message()), HasSubstr("\"de\" (detected"));
-}
-
-// Counts how sentences end.
-struct Ends : NullObserver {
-  void OnJobDone(const Job&, const JobResult& result) override {
-    ++(absl::IsCancelled(result.status) ? cancelled : others);
-  }
-  std::atomic<int> cancelled = 0, others = 0;
-};
-
-// Translates groups of texts by one small model.
-class GroupsTest : public testing::Test {
- protected:
-  GroupsTest() {
-    auto model = Model::Load("toy", "tests/golden/models/marian-trained", {});
-    DRAGOMAN_CHECK(model.ok());
-    translator_ = std::make_shared<const Translator>(
-        *std::move(model), &pool_, Limits{.max_source_tokens = 20, .max_beam_size = 8});
-  }
-
-  SourceGroup Group(const std::string& language, std::vector<size_t> texts) const {
-    return {.language = language, .route = Route(translator_), .texts = std::move(texts)};
-  }
-
-  // Many long translations, and at last a sentence that is too long.
-  TranslateRequest ManyAndOneTooLong() const {
-    TranslateRequest request;
-    request.texts.assign(64, "The cat is old.");
-    request.texts.emplace_back();
-    for (int i = 0; i < 50; ++i) request.texts.back() += "cat ";
-    request.options.beam_size = 8;
-    request.options.min_length = 60;
-    request.options.max_length = 61;
-    return request;
-  }
-
-  TranslateResponse Translate(const std::vector<SourceGroup>& groups,
-                              const TranslateRequest& request) {
-    TranslateResponse response;
-    absl::Notification ended;
-    TranslateGroups(groups, request, std::make_shared<RequestState>(absl::InfiniteFuture()),
-                    [&](TranslateResponse result) {
-                      response = std::move(result);
-                      ended.Notify();
-                    });
-    ended.WaitForNotification();
-    return response;
-  }
-
-  Ends ends_;
-  WorkerPool pool_{{.workers = 1, .max_batch_rows = 32, .kv_capacity_bytes = 64 << 20}, &ends_};
-  std::shared_ptr<const Translator> translator_;
-};
-
-TEST_F(GroupsTest, AGroupThatIsRefusedEndsThoseThatRun) {
-  std::vector<size_t> many(64);
-  std::iota(many.begin(), many.end(), 0);
-  const TranslateResponse response =
-      Translate({Group("", many), Group("", {64})}, ManyAndOneTooLong());
-  EXPECT_TRUE(absl::IsInvalidArgument(response.status)) << response.status;
-  EXPECT_EQ(FieldOf(response.status), "contents[64]");
-  EXPECT_GT(ends_.cancelled, 0);
-}
-
-TEST_F(GroupsTest, NothingStartsAfterAGroupWasRefused) {
-  std::vector<size_t> many(64);
-  std::iota(many.begin(), many.end(), 0);
-  const TranslateResponse response =
-      Translate({Group("", {64}), Group("", many)}, ManyAndOneTooLong());
-  EXPECT_TRUE(absl::IsInvalidArgument(response.status)) << response.status;
-  EXPECT_EQ(ends_.cancelled + ends_.others, 0);
 }
 
 TEST(AutoSource, AutoIsCaseInsensitive) {

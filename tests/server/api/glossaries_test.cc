@@ -209,7 +209,7 @@ TEST_F(GlossariesTest, AServerWithoutADirectoryKeepsNone) {
   options_.glossaries = "";
   Start();
   v1::TranslateResponse response;
-  EXPECT_EQ(Translate(Request({"x"}), &response).error_code(),
+  EXPECT_EQ(Translate(Request({"cat"}), &response).error_code(),
             grpc::StatusCode::FAILED_PRECONDITION);
   v1::Glossary glossary;
   EXPECT_EQ(Call(&Stub::CreateGlossary, v1::CreateGlossaryRequest(), &glossary).error_code(),

@@ -101,14 +101,14 @@ TEST_F(StreamTest, StableTextsConcatenatedAreTheTranslation) {
 }
 
 TEST_F(StreamTest, ErrorsAreThoseOfTranslate) {
-  v1::TranslateRequest request = RequestFor({"a"});
+  v1::TranslateRequest request = RequestFor({"cat"});
   request.mutable_options()->set_beam_size(100);
   const Streamed streamed = Stream(server_, request);
   EXPECT_TRUE(streamed.messages.empty());
   EXPECT_EQ(streamed.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(DetailOf<google::rpc::BadRequest>(streamed.status).field_violations(0).field(),
             "options.beam_size");
-  request = RequestFor({"a"});
+  request = RequestFor({"cat"});
   request.set_model("xx");
   EXPECT_EQ(Stream(server_, request).status.error_code(), grpc::StatusCode::NOT_FOUND);
 }

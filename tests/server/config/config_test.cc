@@ -95,6 +95,22 @@ TEST(Config, EveryFieldIsASettingWhoseFlagHasItsNameUnlessItsCommentGivesAnother
   EXPECT_EQ(static_cast<int>(fields.size()), v1::ServerConfig::descriptor()->field_count());
 }
 
+TEST(Config, ASwitchWithoutAValueIsTrue) {
+  for (const Setting& setting : Settings()) {
+    if (setting.kind != SettingKind::kSwitch) continue;
+    for (const char* value : {"", "=true", "=on", "=false", "=0"}) {
+      const std::string flag = "--" + setting.Flag() + value;
+      const auto parsed = Parse({"--model", "a=x", flag.c_str()});
+      ASSERT_TRUE(parsed.ok()) << parsed.status();
+      const v1::ServerConfig& config = parsed->options.config;
+      EXPECT_EQ(config.GetReflection()->GetBool(config, setting.Field()),
+                flag.find("=false") == flag.npos && flag.find("=0") == flag.npos)
+          << flag;
+    }
+    EXPECT_FALSE(Parse({"--model", "a=x", ("--" + setting.Flag() + "=maybe").c_str()}).ok());
+  }
+}
+
 TEST(Config, SmallDefaultsGiveWayToWhatIsGiven) {
   v1::ServerConfig config;
   config.add_models()->set_name("a");

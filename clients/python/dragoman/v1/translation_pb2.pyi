@@ -23,6 +23,7 @@ LENGTH_NORMALIZATION_LENGTH: LengthNormalization
 LENGTH_NORMALIZATION_UNSPECIFIED: LengthNormalization
 LITERALS_KEEP: Literals
 LITERALS_OFF: Literals
+LITERALS_STRINGS: Literals
 LITERALS_UNSPECIFIED: Literals
 LOW_QUALITY_MARK: LowQuality
 LOW_QUALITY_REFUSE: LowQuality
@@ -1001,7 +1002,7 @@ class TranslateStreamResponse(_message.Message):
     def __init__(self, content_index: _Optional[int] = ..., stable_text: _Optional[str] = ..., translation: _Optional[_Union[Translation, _Mapping]] = ..., sentence: _Optional[_Union[FinishedSentence, _Mapping]] = ..., summary: _Optional[_Union[TranslateResponse, _Mapping]] = ...) -> None: ...
 
 class Translation(_message.Message):
-    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "low_quality", "memory_matches", "sentences", "source_tokens", "truncated"]
+    __slots__ = ["detected_language", "detection_confidence", "divided", "glossary_unmet", "hypotheses", "low_quality", "memory_matches", "sentences", "source_tokens", "truncated", "untranslated_sentences"]
     DETECTED_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     DETECTION_CONFIDENCE_FIELD_NUMBER: _ClassVar[int]
     DIVIDED_FIELD_NUMBER: _ClassVar[int]
@@ -1012,6 +1013,7 @@ class Translation(_message.Message):
     SENTENCES_FIELD_NUMBER: _ClassVar[int]
     SOURCE_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TRUNCATED_FIELD_NUMBER: _ClassVar[int]
+    UNTRANSLATED_SENTENCES_FIELD_NUMBER: _ClassVar[int]
     detected_language: str
     detection_confidence: float
     divided: bool
@@ -1022,7 +1024,8 @@ class Translation(_message.Message):
     sentences: _containers.RepeatedCompositeFieldContainer[SentenceSpan]
     source_tokens: int
     truncated: bool
-    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ..., low_quality: bool = ..., memory_matches: _Optional[_Iterable[_Union[MemoryMatch, _Mapping]]] = ...) -> None: ...
+    untranslated_sentences: int
+    def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ..., low_quality: bool = ..., untranslated_sentences: _Optional[int] = ..., memory_matches: _Optional[_Iterable[_Union[MemoryMatch, _Mapping]]] = ...) -> None: ...
 
 class TranslationMemory(_message.Message):
     __slots__ = ["create_time", "id", "name", "read_only", "segment_count", "shared", "source_language", "target_language", "version"]

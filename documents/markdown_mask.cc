@@ -1,0 +1,449 @@
+#include "documents/markdown_mask.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+#include "engine/base/template_tags.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::string_view kLineSpace = " \t\r";
+constexpr size_t kMostKept = 4000, kMostSpan = 4000;  // bytes, so that the time is the text's
+
+bool IsWordByte(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool IsBlankMarkdown(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == text.npos;
+}
+
+std::string_view NameAt(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && (IsWordByte(text[end]) || text[end] == '-')) ++end;
+  return text.substr(at, end - at);
+}
+
+// The size of "{...}" with braces and quotes in it; 0 if it does not end.
+size_t BracesSize(std::string_view text) {
+  int depth = 0;
+  text = text.substr(0, kMostKept);
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{') ++depth;
+    if (c == '}' && --depth == 0) return at + 1;
+    if (c == '"' || c == '\'') {
+      const size_t close = text.find(c, at + 1);
+      const size_t line = text.find('\n', at + 1);
+      if (close < line) at = close;
+    }
+  }
+  return 0;
+}
+
+// Of "{: .x}", "{#id .class}", "{width=50%}" and "{/* ... */}".
+size_t AttributesSize(std::string_view text) {
+  if (text.starts_with("{/*")) {
+    const size_t end = text.substr(0, kMostKept).find("*/}");
+    return end == text.npos ? 0 : end + 3;
+  }
+  const size_t size = BracesSize(text);
+  if (size == 0) return 0;
+  const std::string_view inside = text.substr(1, size - 2);
+  if (inside.starts_with(':') || inside.starts_with('#') || inside.starts_with('.')) return size;
+  const size_t first = inside.find_first_not_of(' ');
+  if (first == inside.npos) return 0;
+  const size_t name = NameAt(inside, first).size();
+  return name > 0 && inside.substr(first + name).starts_with('=') ? size : 0;
+}
+
+// Of a tag of a component, "<Tabs items={x}>", or of HTML with a value in braces.
+size_t ComponentSize(std::string_view text) {
+  const size_t name = text.starts_with("</") ? 2 : 1;
+  if (!text.starts_with('<') || name >= text.size()) return 0;
+  const bool upper = absl::ascii_isupper(static_cast<unsigned char>(text[name]));
+  if (!absl::ascii_isalpha(static_cast<unsigned char>(text[name]))) return 0;
+  bool braces = false;
+  text = text.substr(0, kMostKept);
+  for (size_t at = name; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '>') return upper || braces ? at + 1 : 0;
+    if (c == '<') return 0;
+    if (c == '"' || c == '\'') {
+      const size_t close = text.find(c, at + 1);
+      if (close == text.npos) return 0;
+      at = close;
+    } else if (c == '{') {
+      const size_t size = BracesSize(text.substr(at));
+      if (size == 0) return 0;
+      braces = true;
+      at += size - 1;
+    }
+  }
+  return 0;
+}
+
+// Of what stands alone in a line: "[TOC]", "\newpage".
+size_t CommandSize(std::string_view text) {
+  for (const std::string_view mark : {"[TOC]", "[[TOC]]", "[[_TOC_]]", "[toc]"}) {
+    if (text.starts_with(mark)) return mark.size();
+  }
+  if (!text.starts_with('\\')) return 0;
+  size_t size = 1 + NameAt(text, 1).size();
+  if (size == 1) return 0;
+  while (text.substr(size).starts_with('{')) {
+    const size_t braces = BracesSize(text.substr(size));
+    if (braces == 0) break;
+    size += braces;
+  }
+  return size;
+}
+
+// The size of what is not text, which begins the text.
+size_t KeptSize(std::string_view text) {
+  if (const size_t size = TemplateTagSize(text); size > 0) return size;
+  if (text.starts_with('{')) return AttributesSize(text);
+  if (text.starts_with('<')) return ComponentSize(text);
+  return 0;
+}
+
+class Masker {
+ public:
+  explicit Masker(std::string_view source) : source_(source), mask_(source) {}
+
+  std::string Mask() {
+    size_t paragraph = 0;
+    bool after_blank = true;
+    for (size_t line = 0; line < source_.size();) {
+      size_t end = EndOfLine(line);
+      const std::string_view text = source_.substr(line, end - line);
+      const size_t content = line + std::min(text.find_first_not_of(" \t>"), text.size());
+      if (Fence(content, end)) {
+        Inline(paragraph, line);
+        paragraph = end;
+      } else if (IsBlankMarkdown(source_.substr(content, end - content))) {
+        Inline(paragraph, line);
+        paragraph = end;
+      } else if (const size_t kept = Block(line, content, end, after_blank); kept > 0) {
+        Inline(paragraph, line);
+        end = kept;
+        paragraph = end;
+      } else {
+        Marker(line, content, end);
+      }
+      after_blank = content == end || IsBlankMarkdown(source_.substr(content, end - content));
+      line = std::min(end + 1, source_.size());
+    }
+    Inline(paragraph, source_.size());
+    return std::move(mask_);
+  }
+
+ private:
+  size_t EndOfLine(size_t at) const { return std::min(source_.find('\n', at), source_.size()); }
+  std::string_view Line(size_t at) const { return source_.substr(at, EndOfLine(at) - at); }
+
+  // Blanks, but for line ends.
+  void Blank(size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (mask_[i] != '\n' && mask_[i] != '\r') mask_[i] = ' ';
+    }
+  }
+
+  void Fill(size_t begin, size_t size, char c) {
+    std::fill_n(mask_.begin() + static_cast<std::ptrdiff_t>(begin), size, c);
+  }
+  void FillMarker(size_t begin, size_t size) {
+    Fill(begin, size, MarkdownMask::kMore);
+    mask_[begin] = MarkdownMask::kMarker;
+  }
+
+  // Whether the line is of a block of code.
+  bool Fence(size_t content, size_t end) {
+    std::string_view text = source_.substr(content, end - content);
+    if (fence_.empty()) {  // "- ```" begins one, too
+      const size_t item = text.find_first_not_of("-*+ ");
+      if (item != text.npos && item > 0 && text[item - 1] == ' ') text.remove_prefix(item);
+    }
+    const char c = text.empty() ? '\0' : text[0];
+    const size_t size = std::min(text.find_first_not_of(c), text.size());
+    const bool marks = (c == '`' || c == '~') && size >= 3;
+    if (fence_.empty()) {
+      if (!marks || (c == '`' && text.find('`', size) != text.npos)) return false;
+      fence_ = std::string(text.substr(0, size));
+    } else if (marks && c == fence_[0] && size >= fence_.size() &&
+               IsBlankMarkdown(text.substr(size))) {
+      fence_.clear();
+    }
+    return true;
+  }
+
+  // Blanks a block that is no text.  Returns the end of its last line; 0 if it is none.
+  size_t Block(size_t line, size_t content, size_t end, bool after_blank) {
+    const std::string_view rest = source_.substr(content);
+    size_t kept = 0;
+    if (after_blank && content == line && IsModule(Line(content))) {
+      size_t last = end;
+      while (last < source_.size() && !IsBlankMarkdown(Line(last + 1))) last = EndOfLine(last + 1);
+      kept = last;
+    } else if (rest.starts_with("$$") || rest.starts_with("\\begin{")) {
+      const std::string_view close = rest[0] == '$' ? "$$" : "\\end{";
+      const size_t at = rest.substr(0, kMostKept).find(close, 2);
+      if (at != rest.npos) kept = content + at + close.size();
+      if (kept > 0 && rest[0] == '\\') kept = std::min(source_.find('}', kept), source_.size());
+      if (kept > 0 && rest[0] == '$' && !IsBlankMarkdown(Line(kept))) kept = 0;
+    } else {
+      size_t at = content;  // nothing but such things in the line
+      while (true) {
+        const std::string_view here = source_.substr(at);
+        size_t size = KeptSize(here);
+        if (size == 0) size = CommandSize(here);
+        if (size == 0 && here.starts_with('{')) size = BracesSize(here);
+        if (size == 0) break;
+        at += size;
+        at = std::min(source_.find_first_not_of(kLineSpace, at), source_.size());
+      }
+      if (at > content && (at == source_.size() || source_[at] == '\n')) kept = at;
+    }
+    if (kept == 0) return 0;
+    kept = EndOfLine(kept);
+    Blank(content, kept);
+    return kept;
+  }
+
+  // "import Tabs from '@theme/Tabs'"
+  static bool IsModule(std::string_view line) {
+    if (line.starts_with("import ")) {
+      const size_t quote = line.find_first_of("'\"{*");
+      return quote != line.npos && (quote == 7 || line.find(" from ") != line.npos);
+    }
+    if (!line.starts_with("export ")) return false;
+    const std::string_view what = NameAt(line, 7);
+    return what == "const" || what == "default" || what == "let" || what == "function" ||
+           what == "class" || what == "async" || line.substr(7).starts_with('{') ||
+           line.substr(7).starts_with('*');
+  }
+
+  // What begins a line and is no text.
+  void Marker(size_t line, size_t content, size_t end) {
+    const std::string_view text = source_.substr(content, end - content);
+    const bool quoted = source_.substr(line, content - line).find('>') != source_.npos;
+    const size_t size = text.size();
+    if (text.starts_with(":::")) {
+      const size_t colons = text.find_first_not_of(':');
+      size_t title = colons == text.npos ? size : text.find_first_not_of(' ', colons);
+      title = std::min(title == text.npos ? size : title, size);
+      title += NameAt(text, title).size();
+      if (title < size && text[title] == '{') title += BracesSize(text.substr(title));
+      Title(content, content + title, end);
+    } else if (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with("???+ ") ||
+               text.starts_with("=== \"") || text.starts_with("===+ \"") ||
+               text.starts_with("===! \"")) {
+      const size_t quote = std::min(text.find('"'), size);
+      Title(content + 2, content + quote, end);
+      mask_[content] = '-';
+      mask_[content + 1] = ' ';
+    } else if (quoted && text.starts_with("[!") && text.find(']') != text.npos) {
+      size_t after = text.find(']') + 1;
+      if (after < size && (text[after] == '+' || text[after] == '-')) ++after;
+      Title(content, content + after, end);
+    } else if (size > 2 && text[0] == ':' && (text[1] == ' ' || text[1] == '\t')) {
+      mask_[content] = '-';
+    } else if (text.starts_with("[^") && text.find("]:") != text.npos &&
+               text.find("]:") < text.find(' ')) {
+      mask_[content] = '-';
+      mask_[content + 1] = ' ';
+      Fill(content + 2, text.find("]:"), MarkdownMask::kKept);
+    } else if (size > 1 && text[0] == '|' && IsLineBlock(line, end)) {
+      mask_[content] = '-';
+    }
+  }
+
+  // Makes a heading of the title that begins somewhere after `at`.
+  void Title(size_t at, size_t title, size_t end) {
+    const std::string_view rest = source_.substr(title, end - title);
+    size_t last = end;
+    const size_t first = std::min(rest.find_first_not_of(" \"["), rest.size());
+    const size_t text_end = rest.find_last_not_of(" \t\r") + 1;
+    Blank(at, title + first);
+    mask_[at] = '#';
+    // The bracket or quote that ends it, and attributes.
+    const char open = first > 0 ? rest[first - 1] : ' ';
+    if (open == '[' || open == '"') {
+      const size_t close = rest.find(open == '[' ? ']' : '"', first);
+      if (close != rest.npos) last = title + close;
+    }
+    Blank(std::min(last, title + std::max(text_end, first)), end);
+  }
+
+  // Lines that each begin with a bar, and are no table.
+  bool IsLineBlock(size_t line, size_t end) const {
+    if (line >= 2) {
+      const size_t before = source_.rfind('\n', line - 2);
+      const size_t begin = before == source_.npos ? 0 : before + 1;
+      const size_t bar = source_.find_first_not_of(" \t>", begin);
+      if (bar < line && source_[bar] == '|') return mask_[bar] == '-';
+    }
+    if (end >= source_.size()) return false;
+    std::string_view next = Line(end + 1);
+    next.remove_prefix(std::min(next.find_first_not_of(" \t>"), next.size()));
+    return next.starts_with('|') && next.find_first_not_of("|:- \t\r") != next.npos &&
+           source_[end - 1] != '|';
+  }
+
+  // What is kept within the lines of a paragraph, outside of code.
+  void Inline(size_t begin, size_t end) {
+    const size_t first = source_.find_first_not_of(" \t\r\n>", begin);
+    in_table_ = first < end && source_[first] == '|' && mask_[first] == '|';
+    for (size_t at = begin; at < end;) at = std::max(Step(begin, at, end), at + 1);
+  }
+
+  // Of the marker of a span: the size of the span, with both; 0 if it is none.
+  size_t SpanSize(std::string_view line, std::string_view marker) const {
+    const size_t close = line.find(marker, marker.size() + 1);
+    if (close == line.npos || absl::ascii_isspace(line[marker.size()])) return 0;
+    const size_t end = close + marker.size();
+    const bool apart = end == line.size() || !IsWordByte(line[end]);
+    const bool same = end < line.size() && line[end] == marker[0];
+    return absl::ascii_isspace(line[close - 1]) || !apart || same ? 0 : end;
+  }
+
+  bool Keep(size_t at, size_t size, size_t end) {
+    if (size == 0 || size > end - at || source_.substr(at, size).find('\n') != source_.npos) {
+      return false;
+    }
+    Fill(at, size, MarkdownMask::kKept);
+    return true;
+  }
+
+  // Masks what begins at `at`; returns where to go on.
+  size_t Step(size_t begin, size_t at, size_t end) {
+    const char c = mask_[at];
+    if (std::string_view("\\`{<$[^@=+|").find(c) == std::string_view::npos) return at + 1;
+    const std::string_view rest = source_.substr(at, std::min(end - at, kMostSpan));
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    const char before = at > begin ? source_[at - 1] : ' ';
+    if (c == '\\') {
+      if (line.size() > 1 && absl::ascii_ispunct(line[1])) return at + 2;
+      const size_t size = CommandSize(line);
+      return line.find('{') < size && Keep(at, size, end) ? at + size : at + 1;
+    }
+    if (c == '`') {
+      const size_t marks = std::min(rest.find_first_not_of('`'), rest.size());
+      size_t close = rest.find(rest.substr(0, marks), marks);
+      while (close != rest.npos) {
+        const size_t run = std::min(rest.find_first_not_of('`', close), rest.size());
+        if (run - close == marks) return at + run;
+        close = rest.find(rest.substr(0, marks), run);
+      }
+      return at + marks;
+    }
+    if (c == '{' || c == '<') {
+      const size_t size = KeptSize(line);
+      if (c == '<' && size > 0 && line.substr(0, size).find('{') == line.npos) return at + size;
+      if (Keep(at, size, end)) return at + size;
+      const bool tag = c == '<' && line.size() > 1 && !absl::ascii_isspace(line[1]);
+      return tag && line.find('>') != line.npos ? at + line.find('>') + 1 : at + 1;
+    }
+    if (c == '$') {
+      const size_t size = EquationSize(line);
+      return Keep(at, size, end) ? at + size : at + 1;
+    }
+    if (c == '[') return Bracket(at, line);
+    if (c == '^') {
+      if (!line.starts_with("^[")) return at + 1;
+      size_t close = 2;
+      for (int depth = 1; close < line.size(); ++close) {
+        depth += line[close] == '[' ? 1 : line[close] == ']' ? -1 : 0;
+        if (depth == 0) break;
+      }
+      if (close == line.size()) return at + 1;
+      FillMarker(at, 2);
+      FillMarker(at + close, 1);
+      return at + 2;
+    }
+    if (c == '@') {
+      const size_t kind = NameAt(line, 1).size() + 1;
+      const size_t name =
+          kind < line.size() && line[kind] == ':' ? NameAt(line, kind + 1).size() : 0;
+      if (name == 0 || IsWordByte(before)) return at + 1;
+      Fill(at, kind + 1 + name, MarkdownMask::kKept);
+      return at + kind + 1 + name;
+    }
+    const std::string_view marker = line.substr(0, 2);
+    if (marker.size() < 2 || marker[1] != c || IsWordByte(before) || before == c) return at + 1;
+    if (c == '|' && in_table_) return at + 2;
+    const size_t size = SpanSize(line, marker);
+    if (size == 0) return at + 2;
+    if (c == '+' && line.substr(0, size).find(' ') == line.npos) {  // keys: ++ctrl+c++
+      Fill(at, size, MarkdownMask::kKept);
+      return at + size;
+    }
+    FillMarker(at, 2);
+    FillMarker(at + size - 2, 2);
+    return at + 2;
+  }
+
+  // "[^1]", "[[page|text]]", "[@cited, p. 5]"
+  size_t Bracket(size_t at, std::string_view line) {
+    if (line.starts_with("[[")) {
+      const size_t close = line.find("]]");
+      if (close == line.npos || line.find('[', 2) < close) return at + 2;
+      const size_t bar = line.find('|');
+      if (bar > close) {
+        Fill(at, close + 2, MarkdownMask::kKept);
+        return at + close + 2;
+      }
+      FillMarker(at, bar + 1);
+      FillMarker(at + close, 2);
+      return at + bar + 1;
+    }
+    const size_t close = line.find(']');
+    if (close == line.npos) return at + 1;
+    const std::string_view inside = line.substr(1, close - 1);
+    if (inside.starts_with('^')) {
+      Fill(at, close + 1, MarkdownMask::kKept);
+      return at + close + 1;
+    }
+    const std::string_view after = line.substr(close + 1);
+    const size_t sign = inside.find('@');
+    const bool cites =
+        sign != inside.npos && sign + 1 < inside.size() &&
+        (sign == 0 || std::string_view(" -;").find(inside[sign - 1]) != std::string_view::npos) &&
+        IsWordByte(inside[sign + 1]) && inside.find('[') == inside.npos;
+    if (!cites || after.starts_with('(') || after.starts_with('[')) return at + 1;
+    Fill(at, close + 1, MarkdownMask::kKept);
+    return at + close + 1;
+  }
+
+  const std::string_view source_;
+  std::string mask_;
+  bool in_table_ = false;
+  std::string fence_;  // that began the block of code; "": none
+};
+
+}  // namespace
+
+size_t EquationSize(std::string_view text) {
+  text = text.substr(0, kMostSpan);
+  const size_t marks = text.starts_with("$$") ? 2 : 1;
+  const auto space = [&](size_t at) { return absl::ascii_isspace(text[at]); };
+  if (text.size() < 2 * marks + 1 || text[marks] == '$') return 0;
+  if (marks == 1 && space(1)) return 0;
+  for (size_t at = marks; (at = text.find('$', at)) != text.npos; ++at) {
+    if (text[at - 1] == '\\') continue;
+    if (marks == 2) {
+      if (text.substr(at).starts_with("$$")) return at + 2;
+      continue;
+    }
+    const bool digit =
+        at + 1 < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at + 1]));
+    if (!space(at - 1) && !digit) return at + 1;
+  }
+  return 0;
+}
+
+std::string MaskMarkdown(std::string_view source) { return Masker(source).Mask(); }
+
+}  // namespace dragoman

@@ -1,0 +1,185 @@
+#include "engine/request/hop.h"
+
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "engine/base/status.h"
+#include "engine/request/assembly.h"
+#include "engine/request/progress.h"
+#include "engine/request/repair.h"
+
+namespace dragoman {
+namespace {
+
+// Each job writes its own result; the last one to finish assembles the translations.
+class Hop : public std::enable_shared_from_this<Hop> {
+ public:
+  Hop(std::shared_ptr<const Model> model, HopCall call)
+      : model_(std::move(model)), call_(std::move(call)), started_(absl::Now()) {}
+
+  // Creates the jobs and submits them.  If there are none to wait for, responds at once.
+  void Start(const PlanContext& context, WorkerPool* pool, HopRequest request);
+
+ private:
+  absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, WorkerPool* pool,
+                                           HopRequest request);
+  void SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to);
+  void OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to);
+  void JobDone(size_t job, JobResult result);
+  void Answer(absl::Status status);
+  void Respond(absl::Status status);
+  absl::Status AssembleTexts(std::vector<Translation>* translations) const;
+
+  const std::shared_ptr<const Model> model_;
+  const HopCall call_;
+  const absl::Time started_;
+  absl::Duration tokenize_;
+  TranslationPlan plan_;                  // without its jobs, which have been handed on
+  std::vector<JobResult> results_;        // of each job
+  std::optional<ProgressTeller> teller_;  // if progress is reported
+  std::atomic<int> jobs_left_ = 0;
+};
+
+void Hop::Start(const PlanContext& context, WorkerPool* pool, HopRequest request) {
+  absl::Status status = call_.state->Wanted(absl::Now());
+  if (!status.ok()) return Answer(std::move(status));
+  absl::StatusOr<std::vector<JobPtr>> jobs = Plan(context, pool, std::move(request));
+  status = jobs.status();
+  if (status.ok()) status = call_.state->Wanted(absl::Now());
+  if (status.ok() && !jobs->empty()) {
+    status = pool->Submit(*std::move(jobs));
+    if (status.ok()) return;
+  }
+  Answer(std::move(status));
+}
+
+absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, WorkerPool* pool,
+                                              HopRequest request) {
+  ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), call_.state));
+  std::vector<JobPtr> jobs = std::move(plan_.jobs);
+  std::vector<JobPtr> plain = std::move(plan_.plain);
+  results_.resize(jobs.size());
+  jobs_left_ = static_cast<int>(jobs.size());
+  if (call_.on_progress != nullptr) {
+    teller_.emplace(&model_->tokenizer(), &plan_, &results_, call_.on_progress);
+  }
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    SetCallbacks(i, std::move(plain[i]), pool, jobs[i].get());
+  }
+  tokenize_ = absl::Now() - started_;
+  return jobs;
+}
+
+void Hop::SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to) {
+  to->on_done = [self = shared_from_this(), job](JobResult result) {
+    self->JobDone(job, std::move(result));
+  };
+  // Of a sentence with two jobs, nothing is certain before both are done.
+  if (plain != nullptr) {
+    const auto [text, sentence] = plan_.places[job];
+    if (plan_.texts[text].sentences[sentence].unread != nullptr) {
+      return OrUnread(job, std::move(plain), pool, to);
+    }
+    return OrPlainly(std::move(plain), plan_.doubtful_loss, pool, to);
+  }
+  if (!teller_.has_value()) return;
+  to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
+    self->teller_->Stable(job, tokens);
+  };
+}
+
+// Makes a job that reads stand-ins one for the whole sentence: if something of them is left, the
+// sentence is read again without its literals.  If that cannot be, it stays as it is.
+void Hop::OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to) {
+  const auto spare = std::make_shared<JobPtr>(std::move(unread));
+  to->on_done = [=, self = shared_from_this()](JobResult result) {
+    PlannedText& text = self->plan_.texts[self->plan_.places[job].text];
+    const size_t sentence = self->plan_.places[job].sentence;
+    if (!result.status.ok() || !WantsUnread(self->model_->tokenizer(), text, sentence,
+                                            result.hypotheses, self->plan_.alignment)) {
+      return self->JobDone(job, std::move(result));
+    }
+    (*spare)->on_done = [=, &text, times = result.times](JobResult other) {
+      other.times.steps += times.steps;
+      other.times.kept += times.kept;
+      TakeUnread(&text, sentence);
+      self->JobDone(job, std::move(other));
+    };
+    std::vector<JobPtr> jobs;
+    jobs.push_back(std::move(*spare));
+    if (!pool->Submit(std::move(jobs)).ok()) self->JobDone(job, std::move(result));
+  };
+}
+
+void Hop::JobDone(size_t job, JobResult result) {
+  if (result.status.ok() && !model_->whole()) {
+    result.status = absl::UnavailableError(
+        absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
+  }
+  // The other sentences are useless without this one.
+  if (!result.status.ok()) call_.state->Cancel(absl::Now());
+  if (plan_.by_consensus) {
+    ChooseByConsensus(model_->tokenizer(), plan_.num_hypotheses, &result.hypotheses);
+  }
+  const bool found = result.status.ok();
+  results_[job] = std::move(result);
+  if (teller_.has_value() && found) teller_->Done(job);
+  if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  absl::Status status;
+  for (const JobResult& each : results_) AddError(each.status, &status);
+  Answer(std::move(status));
+}
+
+// Responds once everything has been reported.
+void Hop::Answer(absl::Status status) {
+  if (!teller_.has_value()) return Respond(std::move(status));
+  teller_->Finish([self = shared_from_this(), status](const absl::Status& fault) {
+    absl::Status both = status;
+    both.Update(fault);
+    self->Respond(std::move(both));
+  });
+}
+
+// Responds with an error or, unless they were reported, with the translations.
+void Hop::Respond(absl::Status status) {
+  TranslateResponse response;
+  const absl::Time start = absl::Now();
+  if (status.ok() && !teller_.has_value()) status = AssembleTexts(&response.translations);
+  if (!status.ok()) response.translations.clear();
+  response.status = std::move(status);
+  TranslateTimes& times = response.times;
+  for (const JobResult& result : results_) {
+    times.AddBeside({.queue = result.times.queue,
+                     .encode = result.times.encode,
+                     .decode = result.times.decode,
+                     .steps = result.reused ? 0 : result.times.steps,
+                     .kept = result.reused ? 0 : result.times.kept});
+    if (result.reused) ++response.reused_sentences;
+  }
+  times.queue += call_.waited;
+  times.tokenize = tokenize_;
+  times.detokenize = absl::Now() - start;
+  call_.done(std::move(response));
+}
+
+absl::Status Hop::AssembleTexts(std::vector<Translation>* translations) const {
+  for (size_t t = 0; t < plan_.texts.size(); ++t) {
+    translations->push_back(
+        Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment));
+    RETURN_IF_ERROR(
+        CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t, &translations->back()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void StartHop(const PlanContext& context, WorkerPool* pool, HopRequest request, HopCall call) {
+  std::make_shared<Hop>(context.model, std::move(call))->Start(context, pool, std::move(request));
+}
+
+}  // namespace dragoman

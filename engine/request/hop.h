@@ -1,0 +1,34 @@
+// A hop: one pass of texts through one model.
+//
+//   texts ─► plan (plan.h) ─► a job per sentence ─► results ─► translations (assembly.h)
+//
+// A request that takes several hops is a running_request.h.
+
+#ifndef DRAGOMAN_ENGINE_REQUEST_HOP_H_
+#define DRAGOMAN_ENGINE_REQUEST_HOP_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "engine/decode/worker_pool.h"
+#include "engine/request/plan.h"
+#include "engine/request/translation.h"
+
+namespace dragoman {
+
+// Who waits for a hop.
+struct HopCall {
+  std::shared_ptr<RequestState> state;
+  std::function<void(TranslateResponse)> done;
+  OnProgress on_progress = nullptr;
+  absl::Duration waited;  // for the model, which counts as a part of the wait for a batch
+};
+
+// Starts a hop of the context's model, whose jobs run in the pool.  Otherwise as
+// Translator::Translate.
+void StartHop(const PlanContext& context, WorkerPool* pool, HopRequest request, HopCall call);
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_ENGINE_REQUEST_HOP_H_

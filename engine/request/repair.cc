@@ -1,0 +1,120 @@
+#include "engine/request/repair.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/model/attention_tree.h"
+#include "engine/text/segment_index.h"
+
+namespace dragoman {
+namespace {
+
+// Which words of b are not matched with equal ones of a, by the longest common subsequence.
+std::vector<bool> Unmatched(absl::Span<const std::string_view> a,
+                            absl::Span<const std::string_view> b) {
+  const size_t columns = b.size() + 1;
+  std::vector<size_t> common((a.size() + 1) * columns, 0);  // of a from i and b from j
+  for (size_t i = a.size(); i-- > 0;) {
+    for (size_t j = b.size(); j-- > 0;) {
+      common[i * columns + j] =
+          a[i] == b[j] ? common[(i + 1) * columns + j + 1] + 1
+                       : std::max(common[(i + 1) * columns + j], common[i * columns + j + 1]);
+    }
+  }
+  std::vector<bool> unmatched(b.size(), true);
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    if (a[i] == b[j]) {
+      unmatched[j++] = false;
+      ++i;
+    } else if (common[(i + 1) * columns + j] >= common[i * columns + j + 1]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return unmatched;
+}
+
+// Whether the sentence should be translated plainly, too.
+bool IsDoubtful(const Hypothesis& repair, float doubtful_loss) {
+  float loss = 0.0f;
+  for (const float margin : repair.token_margins) loss -= margin;
+  return loss > doubtful_loss * static_cast<float>(repair.token_margins.size());
+}
+
+// What a sentence gets that was repaired and translated plainly.
+JobResult BetterOf(JobResult repair, JobResult plain) {
+  const bool is_better =
+      plain.status.ok() && repair.hypotheses.front().score >= plain.hypotheses.front().score;
+  JobResult& better = is_better ? repair : plain;
+  better.times.steps = repair.times.steps + plain.times.steps;
+  better.times.kept = repair.times.kept;
+  better.reused = repair.reused && plain.reused;
+  return std::move(better);
+}
+
+}  // namespace
+
+std::vector<char> ChangedTokens(std::string_view stored, std::string_view sentence,
+                                absl::Span<const TextSpan> tokens) {
+  const std::vector<std::string_view> words = ComparedWords(sentence);
+  const std::vector<bool> unmatched = Unmatched(ComparedWords(stored), words);
+  std::vector<char> changed(tokens.size(), 0);
+  for (size_t w = 0; w < unmatched.size(); ++w) {
+    if (!unmatched[w]) continue;
+    const size_t begin = static_cast<size_t>(words[w].data() - sentence.data());
+    const size_t end = begin + words[w].size();
+    for (size_t t = 0; t < tokens.size(); ++t) {
+      if (tokens[t].begin < end && tokens[t].end > begin) changed[t] = 1;
+    }
+  }
+  return changed;
+}
+
+bool IsRepairable(const Job& plain) {
+  const SearchOptions& options = plain.options;
+  return !options.sampling && !options.return_alternatives && options.num_hypotheses == 1 &&
+         options.beam_groups <= 1 && options.mbr_candidates == 0 && plain.phrases.empty() &&
+         plain.prefix.empty() && !plain.score_prefix &&
+         plain.model->network().takes_several_tokens() && plain.model->network().attends() &&
+         plain.source.size() <= AttentionTree::kMaxSourceTokens;
+}
+
+JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed,
+                  float most_loss) {
+  auto job = std::make_unique<Job>(plain);
+  job->options.beam_size = 1;
+  job->options.shrinking_beam = false;
+  job->draft = std::move(target);
+  job->draft.resize(
+      std::min(job->draft.size(), static_cast<size_t>(plain.model->spec().max_positions) - 1));
+  job->draft.push_back(plain.rules->eos_id);
+  job->draft_loss = most_loss;
+  job->changed = std::move(changed);
+  job->attention = job->margins = true;
+  if (!job->shortlist.empty()) {
+    job->shortlist.insert(job->shortlist.end(), job->draft.begin(), job->draft.end());
+    std::sort(job->shortlist.begin(), job->shortlist.end());
+    job->shortlist.erase(std::unique(job->shortlist.begin(), job->shortlist.end()),
+                         job->shortlist.end());
+  }
+  return job;
+}
+
+void OrPlainly(JobPtr plain, float doubtful_loss, WorkerPool* pool, Job* repair) {
+  const auto spare = std::make_shared<JobPtr>(std::move(plain));
+  repair->on_done = [=, done = std::move(repair->on_done)](JobResult result) {
+    if (!result.status.ok()) return done(std::move(result));
+    result.repaired = true;
+    if (!IsDoubtful(result.hypotheses.front(), doubtful_loss)) return done(std::move(result));
+    (*spare)->on_done = [done, result = std::move(result)](JobResult other) {
+      done(BetterOf(result, std::move(other)));
+    };
+    std::vector<JobPtr> jobs;
+    jobs.push_back(std::move(*spare));
+    const absl::Status status = pool->Submit(std::move(jobs));
+    if (!status.ok()) done({.status = status});
+  };
+}
+
+}  // namespace dragoman

@@ -1,0 +1,55 @@
+#include "documents/program_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace dragoman::program_text_test {
+namespace {
+
+// What is translated of a string, and what becomes of a translation.
+std::pair<std::string, std::string> Through(const std::string& text, const std::string& translation,
+                                            PassageMarkup markup = PassageMarkup::kNone) {
+  const Passage passage = ProgramText({.text = text, .markup = markup});
+  return {passage.text, passage.write == nullptr ? translation : passage.write(translation)};
+}
+
+using Pair = std::pair<std::string, std::string>;
+
+TEST(ProgramText, AMnemonicIsPutBeforeALetter) {
+  EXPECT_EQ(Through("&Open the door", "Öffne die Tür"), Pair("Open the door", "&Öffne die Tür"));
+  EXPECT_EQ(Through("Close the &window", "Schließe das Fenster"),
+            Pair("Close the window", "&Schließe das Fenster"));
+  EXPECT_EQ(Through("_Save", "Datei sichern"), Pair("Save", "Datei _sichern"));
+  EXPECT_EQ(Through("E_xit", "Beenden"), Pair("Exit", "_Beenden"));
+  EXPECT_EQ(Through("~Open {0}", "{0} aufmachen"), Pair("Open {0}", "{0} ~aufmachen"));
+  EXPECT_EQ(Through("&amp;Open <x1>it</x1>", "Öffne <x1>es</x1>", PassageMarkup::kXml),
+            Pair("Open <x1>it</x1>", "&amp;Öffne <x1>es</x1>"));
+}
+
+TEST(ProgramText, OtherSignsAreNoMnemonics) {
+  for (const std::string text :
+       {"The cat && the dog", "AT&T", "Cats & dogs", "a&nbsp;b", "file_name", "__name__", "~/path",
+        "https://a.de/?a=1&b=2", "_a or _b", "Who? Me...?"}) {
+    EXPECT_EQ(Through(text, "x"), Pair(text, "x"));
+  }
+}
+
+TEST(ProgramText, DotsStayAtTheEnd) {
+  EXPECT_EQ(Through("Save as...", "Speichern unter"), Pair("Save as", "Speichern unter..."));
+  EXPECT_EQ(Through("Save ~as…", "Sichern als."), Pair("Save as", "Sichern ~als…"));
+}
+
+TEST(ProgramText, PartsOfAPluralAreLines) {
+  EXPECT_EQ(Through("no cats|one cat | %{count} cats", "keine\neine\n%{count} Katzen"),
+            Pair("no cats\none cat\n%{count} cats", "keine|eine | %{count} Katzen"));
+  EXPECT_EQ(Through("{0} None|{1} One|[2,*] Many", "Keine\nEine\nViele"),
+            Pair("None\nOne\nMany", "{0} Keine|{1} Eine|[2,*] Viele"));
+  for (const std::string text : {"{count|cat|cats}", "a || b", "a\n|b|", "|a|"}) {
+    EXPECT_EQ(Through(text, "x"), Pair(text, "x"));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman::program_text_test

@@ -27,15 +27,15 @@ namespace {
 constexpr int64_t kLeastDescriptors = 128;
 
 // A line of text that is assembled without allocating: there may be no memory left.
-class Message {
+class LastWords {
  public:
-  Message& operator<<(const char* text) {
+  LastWords& operator<<(const char* text) {
     const size_t size = std::min(std::strlen(text), sizeof(text_) - size_);
     std::memcpy(text_ + size_, text, size);
     size_ += size;
     return *this;
   }
-  Message& operator<<(uint64_t number) {
+  LastWords& operator<<(uint64_t number) {
     char digits[24] = {};
     std::to_chars(digits, digits + sizeof(digits) - 1, number);
     return *this << digits;
@@ -54,7 +54,7 @@ rlim_t LimitOf(decltype(RLIMIT_AS) resource) {
   return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
-void AddLimit(const char* name, decltype(RLIMIT_AS) resource, Message* message) {
+void AddLimit(const char* name, decltype(RLIMIT_AS) resource, LastWords* message) {
   *message << name << " ";
   if (LimitOf(resource) == RLIM_INFINITY) {
     *message << "unlimited";
@@ -64,7 +64,7 @@ void AddLimit(const char* name, decltype(RLIMIT_AS) resource, Message* message) 
 }
 
 [[noreturn]] void EndWith(const char* what, const char* detail) {
-  Message message;
+  LastWords message;
   message << "dragoman-server: " << what << detail << "; the limits are ";
   AddLimit("bytes of memory (ulimit -v)", RLIMIT_AS, &message);
   AddLimit(", threads (ulimit -u)", RLIMIT_NPROC, &message);

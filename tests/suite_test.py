@@ -88,8 +88,8 @@ class LedgerTest(unittest.TestCase):
 
     def test_a_share_that_has_grown_is_named(self):
         stated = {"server": 40.0, "client": 1.0, "engine": 20.0}
-        self.assertEqual(list(ledger.grown({"server": 49.0, "client": 2.9, "engine": 21.0}, stated)), [])
-        faults = list(ledger.grown({"server": 51.0, "client": 3.1, "new": 2.5}, stated))
+        self.assertEqual(list(ledger.grown({"server": 59.0, "client": 3.9, "engine": 21.0}, stated)), [])
+        faults = list(ledger.grown({"server": 61.0, "client": 4.1, "new": 3.5}, stated))
         self.assertEqual([fault.split(":")[0] for fault in faults], ["client", "new", "server"])
 
     def test_the_page_has_both_tables(self):

@@ -83,10 +83,12 @@ absl::Status OfTheWhole(const absl::Status& status, const std::vector<size_t>& t
 }
 
 // A text that needs no translation is its own translation.
-TranslateResponse Unchanged(std::vector<std::string> texts) {
+TranslateResponse Unchanged(std::vector<std::string> texts, bool judge) {
   TranslateResponse response;
   for (std::string& text : texts) {
-    response.translations.emplace_back().hypotheses.emplace_back().text = std::move(text);
+    TranslatedHypothesis& same = response.translations.emplace_back().hypotheses.emplace_back();
+    same.text = std::move(text);
+    if (judge) same.quality = Quality{.score = 1.0f};
   }
   return response;
 }
@@ -109,7 +111,7 @@ void RunningRequest::Start(TranslateRequest request) {
 
 void RunningRequest::StartGroup(size_t group, HopRequest request) {
   const std::optional<Route>& route = itinerary_.groups[group].route;
-  if (!route.has_value()) return GroupDone(group, Unchanged(std::move(request.texts)));
+  if (!route.has_value()) return GroupDone(group, Unchanged(std::move(request.texts), request.judge));
   if (route->translators().size() == 1) return StartHop(group, 0, std::move(request));
   if (!request.insight.heads.empty()) {
     const std::string fault =

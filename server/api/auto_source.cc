@@ -24,9 +24,11 @@ bool SameLanguage(const std::string& one, const std::string& other) {
   return a.has_value() && b.has_value() && a->language == b->language;
 }
 
-absl::Status NotServed(const DetectedLanguage& best, const absl::Status& why) {
+// Of which of several texts, its index says.
+absl::Status NotServed(const std::string& text, const DetectedLanguage& best,
+                       const absl::Status& why) {
   return InvalidField("source_language",
-                      absl::StrFormat("the text is in \"%s\" (detected, %.2f): %s", best.language,
+                      absl::StrFormat("%s is in \"%s\" (detected, %.2f): %s", text, best.language,
                                       best.confidence, why.message()));
 }
 
@@ -37,8 +39,9 @@ class Grouping {
       : served_(served), has_markup_(has_markup) {}
 
   // The language of a text that is served.  None if there is no evidence that is worth an error;
-  // NotServed if it is in another one.
-  absl::StatusOr<std::optional<DetectedLanguage>> Detect(const std::string& text);
+  // NotServed, of a text that is `named` so, if it is in another one.
+  absl::StatusOr<std::optional<DetectedLanguage>> Detect(const std::string& text,
+                                                         const std::string& named);
 
   // The index of the group of `language`.
   absl::StatusOr<size_t> GroupOf(const std::string& language);
@@ -85,7 +88,8 @@ const std::vector<std::string>& Grouping::Readable() {
   return *readable_;
 }
 
-absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::string& text) {
+absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::string& text,
+                                                                 const std::string& named) {
   const std::vector<DetectedLanguage> likely = DetectLanguages(text, has_markup_);
   absl::Status why;
   for (const DetectedLanguage& candidate : likely) {
@@ -94,13 +98,23 @@ absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::stri
     why.Update(group.status());
   }
   if (likely.empty() || likely.front().confidence < kSure) return std::nullopt;
-  if (text.size() > kShort) return NotServed(likely.front(), why);
+  if (text.size() > kShort) return NotServed(named, likely.front(), why);
   const std::vector<DetectedLanguage> readable = LikeliestAmong(text, Readable(), has_markup_);
-  if (readable.empty()) return NotServed(likely.front(), why);
+  if (readable.empty()) return NotServed(named, likely.front(), why);
   return readable.size() == 1 ? std::optional(readable.front()) : std::nullopt;
 }
 
 }  // namespace
+
+bool IsWrittenAlike(const std::string& one, const std::string& other) {
+  const std::optional<Language> a = ParseLanguage(one), b = ParseLanguage(other);
+  const auto script = [](const Language& language) {
+    return language.script.empty() ? language.LikelyScript() : language.script;
+  };
+  if (!a.has_value() || !b.has_value() || a->language != b->language) return false;
+  // A language with one script has no likely one.
+  return script(*a) == script(*b) || script(*a).empty() || script(*b).empty();
+}
 
 bool IsAuto(const std::string& source_language) {
   return absl::EqualsIgnoreCase(source_language, "auto");
@@ -112,7 +126,10 @@ absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& te
   Grouping grouping(served, has_markup);
   std::vector<size_t> unknown;  // texts whose language is not detected, or hardly
   for (size_t i = 0; i < texts.size(); ++i) {
-    ASSIGN_OR_RETURN(const std::optional<DetectedLanguage> language, grouping.Detect(texts[i]));
+    const std::string named =
+        texts.size() == 1 ? "the text" : absl::StrFormat("the text with index %d", i);
+    ASSIGN_OR_RETURN(const std::optional<DetectedLanguage> language,
+                     grouping.Detect(texts[i], named));
     sources.texts.push_back(language.value_or(DetectedLanguage()));
     if (!language.has_value()) {
       unknown.push_back(i);

@@ -23,6 +23,10 @@
 
 namespace dragoman {
 
+// Whether what is written in one language is as well in the other: "en-GB" and "en-US", "zh" and
+// "zh-Hans", not "zh-Hans" and "zh-Hant".  False if one of them is not a language.
+bool IsWrittenAlike(const std::string& one, const std::string& other);
+
 // Whether a source language asks for detection: "auto", in any case.
 bool IsAuto(const std::string& source_language);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -41,7 +42,9 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   RETURN_IF_ERROR(PrepareCheck(request));
   request_digest_ = for_receipt.has_value() ? DigestOfRequest(*for_receipt, request_) : "";
   // The limits are those of the whole request, whatever routes its texts take.
-  if (detected_.has_value()) RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
+  if (detected_.has_value() || unchanged_) {
+    RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
+  }
   characters_ = CountCharacters(request_.texts);
   output_ = request.output();
   return absl::OkStatus();
@@ -52,10 +55,6 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     return parts_->models->FindRoute(request.model(), source, request.target_language(),
                                      KeyOf(request), permit_.Models());
   };
-  if (!IsAuto(request.source_language()) || request.contents().empty()) {
-    ASSIGN_OR_RETURN(route_, find(request.source_language()));
-    return absl::OkStatus();
-  }
   // The registry returns a model that is named, or is the only one, for any languages, and the
   // model then refuses those that it lacks. Here such a model must not be chosen.
   const auto find_served = [&](const std::string& source) -> absl::StatusOr<Route> {
@@ -66,17 +65,30 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
     }
     return route;
   };
-  const ServedSources served = {
-      .target = request.target_language(), .find = find_served, .languages = [this] {
-        return parts_->models->Models()->SourceTags(permit_.Models());
-      }};
+  const std::string &source = request.source_language(), &target = request.target_language();
+  unchanged_ = IsWrittenAlike(source, target);
+  if (unchanged_ && !absl::EqualsIgnoreCase(source, target)) {  // such as en-GB to en-US
+    const absl::StatusOr<Route> served = find_served(source);
+    unchanged_ = !served.ok() || served->translators().size() > 1;
+  }
+  if (unchanged_) return FindAnyRoute(request);
+  if (!IsAuto(source) || request.contents().empty()) {
+    ASSIGN_OR_RETURN(route_, find(source));
+    return absl::OkStatus();
+  }
+  const ServedSources served = {.target = target, .find = find_served, .languages = [this] {
+                                  return parts_->models->Models()->SourceTags(permit_.Models());
+                                }};
   ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
                                             served, request.markup() > v1::MARKUP_NONE));
   for (const TextGroup& group : detected_->groups) {
     if (!route_.has_value()) route_ = group.route;
   }
-  if (route_.has_value()) return absl::OkStatus();
-  // Everything is in the target language already, but metrics and log still need a model.
+  return route_.has_value() ? absl::OkStatus() : FindAnyRoute(request);
+}
+
+// Everything is in the target language already, but limits, metrics and the log need a model.
+absl::Status TranslateTask::FindAnyRoute(const v1::TranslateRequest& request) {
   ASSIGN_OR_RETURN(
       route_, parts_->models->FindRoute(request.model(), "", "", std::nullopt, permit_.Models()));
   return absl::OkStatus();
@@ -115,7 +127,7 @@ absl::Status TranslateTask::JudgeOptions() {
 absl::Status TranslateTask::PrepareCheck(const v1::TranslateRequest& request) {
   constexpr char kField[] = "output.reverse_check";
   check_.reset();
-  if (!request.output().reverse_check()) return absl::OkStatus();
+  if (!request.output().reverse_check() || unchanged_) return absl::OkStatus();
   if (!request_.judge && !request_.min_quality.has_value()) {
     return InvalidField(kField, "goes with output.quality or min_quality");
   }
@@ -147,6 +159,7 @@ void TranslateTask::Run(std::shared_ptr<RequestState> state,
   };
   Itinerary itinerary = {.groups = {{.language = request_.source_language, .route = route_}},
                          .check = std::move(check_)};
+  if (unchanged_) itinerary.groups.front().route.reset();
   if (detected_.has_value()) itinerary.groups = detected_->groups;
   Translate(std::move(request_), std::move(itinerary), std::move(state), settle,
             std::move(on_progress));

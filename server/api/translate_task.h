@@ -61,6 +61,7 @@ class TranslateTask {
   void Count(const Translation& translation);
   void SetDetected(size_t text, v1::Translation* translation) const;
   absl::Status FindRoutes(const v1::TranslateRequest& request);
+  absl::Status FindAnyRoute(const v1::TranslateRequest& request);
   std::vector<std::shared_ptr<const Translator>> Translators() const;
   absl::Status JudgeOptions();
   absl::Status PrepareCheck(const v1::TranslateRequest& request);
@@ -68,6 +69,7 @@ class TranslateTask {
   const ServerParts* const parts_;
   Permit permit_;
   std::optional<Route> route_;  // of all texts, or of the first ones that are translated
+  bool unchanged_ = false;      // the texts are to be in the language that they are in
   std::optional<DetectedSources> detected_;  // if the source language is "auto"
   TranslateRequest request_;
   std::optional<ReverseRoute> check_;  // if one is wanted

@@ -173,6 +173,11 @@ TEST(AutoSource, ALanguageThatIsNotServedIsNamed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("\"de\" (detected"));
 }
 
+TEST(AutoSource, OneOfSeveralTextsIsNamedByItsIndex) {
+  const absl::Status status = Detect({kEnglish, kGerman}, "fr").status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the text with index 1 is in \"de\""));
+}
+
 TEST(AutoSource, AutoIsCaseInsensitive) {
   EXPECT_TRUE(IsAuto("auto"));
   EXPECT_TRUE(IsAuto("AUTO"));

@@ -230,6 +230,34 @@ TEST_F(TranslateTest, PairThatIsNotServedNamesThoseThatAre) {
               HasSubstr("no model translates into \"it\"; there are en-de, en-fr"));
 }
 
+TEST_F(TranslateTest, ATextIsUnchangedInItsOwnLanguage) {
+  for (const auto& [source, target] : {std::pair("en", "en"), std::pair("EN", "en"),
+                                       std::pair("en", "en-GB"), std::pair("en-US", "en-GB"),
+                                       std::pair("ja", "ja"), std::pair("eng_Latn", "en"),
+                                       std::pair("zh", "zh-Hans"), std::pair("zh-HK", "zh-TW")}) {
+    v1::TranslateRequest request = RequestFor({"The cat is old.", "  5 <b>"});
+    request.set_source_language(source);
+    request.set_target_language(target);
+    request.mutable_output()->set_quality(true);
+    v1::TranslateResponse response;
+    const grpc::Status status = server_->Translate(request, &response);
+    ASSERT_TRUE(status.ok()) << source << " " << target << " " << status.error_message();
+    ASSERT_EQ(response.translations_size(), 2);
+    EXPECT_EQ(response.translations(0).hypotheses(0).text(), "The cat is old.");
+    EXPECT_EQ(response.translations(0).hypotheses(0).quality().score(), 1.0f);
+    EXPECT_EQ(response.translations(1).hypotheses(0).text(), "  5 <b>");
+    EXPECT_EQ(response.translations(0).detected_language(), "");
+  }
+  for (const auto& [source, target] : {std::pair("zh-Hans", "zh-Hant"), std::pair("zh", "zh-TW"),
+                                       std::pair("sr-Latn", "sr"), std::pair("en", "eng+deu")}) {
+    v1::TranslateRequest request = RequestFor({"The cat is old."});
+    request.set_source_language(source);
+    request.set_target_language(target);
+    v1::TranslateResponse response;
+    EXPECT_FALSE(server_->Translate(request, &response).ok()) << source << " " << target;
+  }
+}
+
 TEST_F(TranslateTest, UnknownModelIsNotFound) {
   v1::TranslateRequest request = RequestFor({"The cat is old."});
   request.set_model("en-xx");

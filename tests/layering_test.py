@@ -66,7 +66,7 @@ DIRECTORIES = (
     *(layer("server", name, layers, rf"|crypto/|documents/(document|tmx|xml_events)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
     (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
-    (r"client/", rf"client/|crypto/|web/|documents/(document|tmx)\.|engine/(options|base)/|{PROTO}"),
+    (r"client/", rf"client/|crypto/|web/|documents/(csv_rows|document|tmx)\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.
@@ -87,7 +87,7 @@ LIBRARIES = (
     (r"utf8proc", r"engine/text/normal_form\."),
     (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
-    (r"rapidjson/", r"documents/json_reader\."),
+    (r"rapidjson/", r"documents/(json|xcstrings)_reader\."),
     (r"md4c", r"documents/markdown_reader\."),
     (r"curl/", r"web/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),

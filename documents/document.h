@@ -111,6 +111,9 @@ struct DocumentFormat {
                                                     const DocumentOptions& options) = nullptr;
   // The reader refuses what is not of the format; so it reads what was written, too.
   bool strict = false;
+  // Whether a file with its suffix may be one, by its first bytes: others have the suffix, too.
+  // Null: it is one.
+  bool (*begins)(std::string_view bytes) = nullptr;
 };
 
 // All formats (formats.cc).

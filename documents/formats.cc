@@ -37,6 +37,11 @@ constexpr std::string_view kCsvSuffixes[] = {".csv"};
 constexpr std::string_view kTsvSuffixes[] = {".tsv", ".tab"};
 constexpr std::string_view kDitaSuffixes[] = {".dita", ".ditamap"};
 
+constexpr std::string_view kXcstringsSuffixes[] = {".xcstrings"};
+constexpr std::string_view kResxSuffixes[] = {".resx"};
+constexpr std::string_view kFluentSuffixes[] = {".ftl"};
+constexpr std::string_view kPhpSuffixes[] = {".php"};
+
 constexpr std::string_view kDocxSuffixes[] = {".docx", ".docm", ".dotx", ".dotm"};
 constexpr std::string_view kPptxSuffixes[] = {".pptx", ".pptm", ".ppsx", ".potx"};
 constexpr std::string_view kXlsxSuffixes[] = {".xlsx", ".xlsm", ".xltx"};
@@ -51,11 +56,11 @@ constexpr DocumentFormat kFormats[] = {
     {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
     {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
     {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
+    {"ass", kAssSuffixes, "text/x-ssa", ReadAss},
     {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo, nullptr, true},
     {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true},
     {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx, nullptr, true},
-    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true},
-    {"ass", kAssSuffixes, "text/x-ssa", ReadAss},
+    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true, BeginsQtTs},
     {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true},
     {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true},
     {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties, nullptr, true},
@@ -67,6 +72,10 @@ constexpr DocumentFormat kFormats[] = {
     {"csv", kCsvSuffixes, "text/csv", ReadCsv},
     {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
     {"dita", kDitaSuffixes, "application/dita+xml", ReadDita, nullptr, true},
+    {"xcstrings", kXcstringsSuffixes, "application/x-xcstrings+json", ReadXcstrings, nullptr, true},
+    {"resx", kResxSuffixes, "application/x-resx+xml", ReadResx, nullptr, true},
+    {"ftl", kFluentSuffixes, "text/x-fluent", ReadFluent, nullptr, true},
+    {"php", kPhpSuffixes, "text/x-php", ReadPhp, nullptr, true, BeginsPhpArray},
     {"docx", kDocxSuffixes,
      "application/vnd.openxmlformats-officedocument.wordprocessingml.document", nullptr,
      OpenOfficeFile},

@@ -41,7 +41,8 @@ std::string BytesOf(const std::filesystem::path& path) {
 // The options that a format cannot do without; with a target language, TMX has passages.
 DocumentOptions OptionsFor(const DocumentFormat& format) {
   DocumentOptions options = kOptions;
-  if (format.name == "tmx") options = {.source_language = "en", .target_language = "de"};
+  if (format.name == "tmx" || format.name == "xcstrings")
+    options = {.source_language = "en", .target_language = "de"};
   return options;
 }
 

@@ -70,8 +70,8 @@ struct DocumentOptions {
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
-// Whether a passage that has letters has got a translation without any character.  It counts as
-// not translated, so that no sentence vanishes from a file.
+// Whether a passage has got a translation without any character.  It counts as not translated, so
+// that no sentence vanishes from a file.
 bool IsLost(const Passage& passage, std::string_view translation);
 
 class Patience;  // patience.h

@@ -23,7 +23,7 @@ std::string WithoutTags(std::string_view text, PassageMarkup markup) {
 
 bool IsLost(const Passage& passage, std::string_view translation) {
   const auto blank = [](std::string_view text) { return StripWhiteSpace(text).empty(); };
-  if (blank(translation)) return HasWords(passage.text);
+  if (blank(translation)) return !blank(passage.text);
   return blank(WithoutTags(translation, passage.markup)) &&
          HasWords(WithoutTags(passage.text, passage.markup));
 }

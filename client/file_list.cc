@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -36,6 +37,16 @@ std::string OutputName(const fs::path& input, const fs::path& directory,
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with("."); }
 
+// Whether it is one of the format, not of another that has the same suffix.
+bool BeginsAs(const fs::path& path, const DocumentFormat& format) {
+  if (format.begins == nullptr) return true;
+  std::string bytes(4096, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return format.begins(bytes);
+}
+
 // Whether it looks like the output of an earlier run: report.de.docx.
 bool IsTranslation(const fs::path& path, const FileListOptions& options) {
   return path.stem().extension() == "." + options.target_language;
@@ -53,8 +64,10 @@ absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
                            fs::equivalent(path, options.output_directory, ignored);
     if (IsHidden(path) || is_output) {
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file(ignored) && FormatOf(path, options) != nullptr &&
-               !IsTranslation(path, options)) {
+    } else if (const DocumentFormat* const format = FormatOf(path, options);
+               entry->is_regular_file(ignored) && format != nullptr &&
+               !IsTranslation(path, options) &&
+               (!options.format.empty() || BeginsAs(path, *format))) {
       found.push_back(path);
     }
   }

@@ -113,6 +113,9 @@ struct DocumentFormat {
   bool strict = false;
   // The passages are strings of a program (LITERALS_STRINGS): see program_text.h.
   bool strings = false;
+  // Whether a file with its suffix may be one, by its first bytes: others have the suffix, too.
+  // Null: it is one.
+  bool (*begins)(std::string_view bytes) = nullptr;
 };
 
 // All formats (formats.cc).

@@ -53,7 +53,7 @@ bool IsTranslation(const fs::path& path, const FileListOptions& options) {
 }
 
 absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
-                          std::vector<FileToTranslate>* files) {
+                          std::vector<FileToTranslate>* files, std::vector<std::string>* skipped) {
   std::error_code error;
   std::vector<fs::path> found;
   auto entry = fs::recursive_directory_iterator(root, error);
@@ -66,14 +66,17 @@ absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
       entry.disable_recursion_pending();
     } else if (const DocumentFormat* const format = FormatOf(path, options);
                entry->is_regular_file(ignored) && format != nullptr &&
-               !IsTranslation(path, options) &&
-               (!options.format.empty() || BeginsAs(path, *format))) {
+               !IsTranslation(path, options)) {
       found.push_back(path);
     }
   }
   if (error) return absl::NotFoundError(absl::StrCat(root.string(), ": ", error.message()));
   std::sort(found.begin(), found.end());
   for (const fs::path& path : found) {
+    if (options.format.empty() && !BeginsAs(path, *FormatOf(path, options))) {
+      if (skipped != nullptr) skipped->push_back(path.string());
+      continue;
+    }
     const fs::path directory =
         options.output_directory.empty()
             ? path.parent_path()
@@ -113,12 +116,13 @@ absl::StatusOr<FileToTranslate> ListFile(const std::string& input, const std::st
 }
 
 absl::StatusOr<std::vector<FileToTranslate>> ListFiles(const std::vector<std::string>& paths,
-                                                       const FileListOptions& options) {
+                                                       const FileListOptions& options,
+                                                       std::vector<std::string>* skipped) {
   std::vector<FileToTranslate> files;
   for (const std::string& path : paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      RETURN_IF_ERROR(AddDirectory(path, options, &files));
+      RETURN_IF_ERROR(AddDirectory(path, options, &files, skipped));
       continue;
     }
     const fs::path directory = options.output_directory.empty()

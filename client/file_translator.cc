@@ -125,12 +125,14 @@ struct FileTranslator::Open {
     if (!entry.warning.empty()) report->warnings.push_back(At(passage) + ": " + entry.warning);
   }
 
-  // There will be no output.  What is translated stays in the journal.
+  // There will be no output.  What is translated stays in the journal; without anything in it, that
+  // goes, too.
   void Fail(const absl::Status& error) {
     if (report->error.ok()) report->error = error;
     document = nullptr;
     std::error_code ignored;
     fs::remove(partial(), ignored);
+    if (journal != nullptr && journal->empty()) journal->Remove();
   }
 };
 

@@ -27,6 +27,8 @@
 namespace dragoman {
 namespace {
 
+constexpr size_t kMostVariable = 1000;  // bytes
+
 bool IsPhpNameStart(char c) {
   return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80) != 0;
 }
@@ -94,7 +96,7 @@ class PhpReader {
       }
       ++at_;
     } else if (rest.starts_with("<<<")) {
-      return DamagedAt(part_, at_, "has a heredoc, which is not read");
+      at_ += HeredocSize(rest);
     } else if (rest.starts_with("?>")) {
       token->kind = PhpToken::kEnd;
       at_ = part_.size();
@@ -106,6 +108,25 @@ class PhpReader {
     }
     token->end = at_;
     return absl::OkStatus();
+  }
+
+  // "<<<NAME", "<<<'NAME'" and what follows, up to the NAME that begins a line and ends it.
+  static size_t HeredocSize(std::string_view text) {
+    const size_t quote = std::min(text.find_first_not_of(" \t", 3), text.size());
+    const size_t begin = quote + (text.substr(quote, 1).find_first_of("'\"") != text.npos);
+    size_t end = begin;
+    while (end < text.size() && IsPhpName(text[end])) ++end;
+    const std::string_view name = text.substr(begin, end - begin);
+    if (name.empty()) return 3;
+    for (size_t line = text.find('\n', end); line != text.npos; line = text.find('\n', line)) {
+      line = std::min(text.find_first_not_of(" \t", line + 1), text.size());
+      const size_t after = line + name.size();
+      if (text.substr(line).starts_with(name) &&
+          (after == text.size() || !IsPhpName(text[after]))) {
+        return after;
+      }
+    }
+    return text.size();
   }
 
   absl::Status SkipComments() {
@@ -181,6 +202,7 @@ class PhpReader {
 
   // The size of "$name", "$name->part", "$name[0]", "{$...}" or "${...}" in front of a text; 0.
   static size_t VariableSize(std::string_view text) {
+    text = text.substr(0, kMostVariable);
     if (text.starts_with("{$") || text.starts_with("${")) return text.find('}') + 1;
     if (text.size() < 2 || text[0] != '$' || !IsPhpNameStart(text[1])) return 0;
     const auto name_end = [&](size_t at) {
@@ -192,8 +214,8 @@ class PhpReader {
     if (rest.size() > 2 && rest.starts_with("->") && IsPhpNameStart(rest[2])) {
       return name_end(end + 2);
     }
-    const size_t close = rest.find(']');
-    return rest.starts_with('[') && close != rest.npos ? end + close + 1 : end;
+    const size_t close = rest.starts_with('[') ? rest.find(']') : rest.npos;
+    return close != rest.npos ? end + close + 1 : end;
   }
 
   static void ReadDouble(std::string_view raw, InlineText* out) {
@@ -211,11 +233,11 @@ class PhpReader {
         at += 2;
       } else if (rest[0] == '\\' && rest.size() > 1 && IsCode(rest[1])) {
         // "\x41", "\101", "\u{e9}"
-        size_t size = 2;
-        while (size < rest.size() && IsCodeDigit(rest[size])) ++size;
+        size_t code = 2;
+        while (code < rest.size() && IsCodeDigit(rest[code])) ++code;
         out->Text(std::exchange(text, ""));
-        out->Opaque(std::string(rest.substr(0, size)), "");
-        at += size;
+        out->Opaque(std::string(rest.substr(0, code)), "");
+        at += code;
       } else {
         text += rest[0];
         ++at;

@@ -22,8 +22,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string With(std::string_view translation, PassageReader reader, std::string_view part) {
-  return TranslatedBy([&](const Passage&) { return std::string(translation); }, reader, part);
+std::string With(std::string_view translation, PassageReader reader, std::string_view part,
+                 const DocumentOptions& options = {}) {
+  return TranslatedBy([&](const Passage&) { return std::string(translation); }, reader, part,
+                      options);
 }
 
 TEST(JsonReader, StringsAreTranslatedAndKeysKept) {
@@ -380,6 +382,27 @@ TEST(XcstringsReader, AddsWhatIsMissing) {
   EXPECT_EQ(written, want);
 }
 
+TEST(XcstringsReader, VariationsAreTranslated) {
+  constexpr std::string_view kPart =
+      "{\"sourceLanguage\":\"en\",\"strings\":{\"%lld "
+      "dogs\":{\"localizations\":{\"en\":{\"variations\":{"
+      "\"plural\":{\"one\":{\"stringUnit\":{\"state\":\"translated\",\"value\":\"a\\ndog\"}},"
+      "\"other\":{\"stringUnit\":{\"state\":\"new\",\"value\":\"%lld \\\"dogs\\\"\"}}}}}}}}}";
+  const DocumentOptions options = {.target_language = "de"};
+  EXPECT_THAT(TextsOf(ReadXcstrings, kPart, options), ElementsAre("a\ndog\n%lld \"dogs\""));
+  const auto variations = [&](const std::string& translation) {
+    const auto written = nlohmann::json::parse(With(translation, ReadXcstrings, kPart, options));
+    return written["strings"]["%lld dogs"]["localizations"]["de"]["variations"]["plural"];
+  };
+  const auto unit = [](const std::string& value) {
+    return nlohmann::json{{"stringUnit", {{"state", "needs_review"}, {"value", value}}}};
+  };
+  EXPECT_EQ(variations("ein\nHund\n%lld \"Hunde\""),
+            (nlohmann::json{{"one", unit("ein\nHund")}, {"other", unit("%lld \"Hunde\"")}}));
+  EXPECT_EQ(variations("ein Hund"),
+            (nlohmann::json{{"one", unit("a\ndog")}, {"other", unit("%lld \"dogs\"")}}));
+}
+
 TEST(FluentReader, PatternsAreTranslated) {
   constexpr std::string_view kPart =
       "# kept\nhello = Hello, { $name }!\n    .title = A \"title\"\n-brand = kept\n    .a = kept\n"
@@ -411,6 +434,11 @@ TEST(PhpReader, ValuesOfArraysAreTranslated) {
             "<?php\n$lang['a'] = 'ONE';\n$b = 'kept';\n");
   EXPECT_EQ(With("'$x\\", ReadPhp, "<?php return ['a', \"b\"];"),
             "<?php return ['\\'$x\\\\', \"'\\$x\\\\\"];");
+  constexpr std::string_view kHeredocs =
+      "<?php return ['a' => <<<EOT\n  a 'cat [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => 'one'];";
+  EXPECT_EQ(InUpperCase(ReadPhp, kHeredocs),
+            "<?php return ['a' => <<<EOT\n  a 'cat [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => "
+            "'ONE'];");
   EXPECT_THAT(TextsOf(ReadPhp, "<?php\nclass A {}\n"),
               ElementsAre("line 2: has class, want an array of strings"));
   EXPECT_TRUE(FindDocumentFormat("a.php")->begins("<?php\n/* x */ return array("));

@@ -140,6 +140,7 @@ class File : public Document {
     if (!format_.strict || out == bytes_) return absl::OkStatus();
     passages_ = std::vector<Passage>();  // the memory is that of one of both
     DocumentOptions options = options_;
+    options.warn = nullptr;
     options.max_memory *= 2;  // the translation may be longer
     const absl::Status read = format_.reader(out, options).status();
     if (!absl::IsInvalidArgument(read)) return read;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -36,13 +37,23 @@ std::string OutputName(const fs::path& input, const fs::path& directory,
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with("."); }
 
+// Whether it is one of the format, not of another that has the same suffix.
+bool BeginsAs(const fs::path& path, const DocumentFormat& format) {
+  if (format.begins == nullptr) return true;
+  std::string bytes(4096, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(file.gcount()));
+  return format.begins(bytes);
+}
+
 // Whether it looks like the output of an earlier run: report.de.docx.
 bool IsTranslation(const fs::path& path, const FileListOptions& options) {
   return path.stem().extension() == "." + options.target_language;
 }
 
 absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
-                          std::vector<FileToTranslate>* files) {
+                          std::vector<FileToTranslate>* files, std::vector<std::string>* skipped) {
   std::error_code error;
   std::vector<fs::path> found;
   auto entry = fs::recursive_directory_iterator(root, error);
@@ -53,7 +64,8 @@ absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
                            fs::equivalent(path, options.output_directory, ignored);
     if (IsHidden(path) || is_output) {
       entry.disable_recursion_pending();
-    } else if (entry->is_regular_file(ignored) && FormatOf(path, options) != nullptr &&
+    } else if (const DocumentFormat* const format = FormatOf(path, options);
+               entry->is_regular_file(ignored) && format != nullptr &&
                !IsTranslation(path, options)) {
       found.push_back(path);
     }
@@ -61,6 +73,10 @@ absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
   if (error) return absl::NotFoundError(absl::StrCat(root.string(), ": ", error.message()));
   std::sort(found.begin(), found.end());
   for (const fs::path& path : found) {
+    if (options.format.empty() && !BeginsAs(path, *FormatOf(path, options))) {
+      if (skipped != nullptr) skipped->push_back(path.string());
+      continue;
+    }
     const fs::path directory =
         options.output_directory.empty()
             ? path.parent_path()
@@ -100,12 +116,13 @@ absl::StatusOr<FileToTranslate> ListFile(const std::string& input, const std::st
 }
 
 absl::StatusOr<std::vector<FileToTranslate>> ListFiles(const std::vector<std::string>& paths,
-                                                       const FileListOptions& options) {
+                                                       const FileListOptions& options,
+                                                       std::vector<std::string>* skipped) {
   std::vector<FileToTranslate> files;
   for (const std::string& path : paths) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      RETURN_IF_ERROR(AddDirectory(path, options, &files));
+      RETURN_IF_ERROR(AddDirectory(path, options, &files, skipped));
       continue;
     }
     const fs::path directory = options.output_directory.empty()

@@ -32,10 +32,12 @@ absl::StatusOr<FileToTranslate> ListFile(const std::string& input, const std::st
 
 // The files that `paths` name, and those in directories that have a format, in the order of their
 // names, without hidden ones and without the translations that an earlier run has written there.
-// INVALID_ARGUMENT for a file without a known format, or for two with the same output; NOT_FOUND
-// names a path that does not exist.
+// `skipped`, unless null, gets those in directories that have only the suffix of a format: a .ts
+// file that is TypeScript.  INVALID_ARGUMENT for a file without a known format, or for two with the
+// same output; NOT_FOUND names a path that does not exist.
 absl::StatusOr<std::vector<FileToTranslate>> ListFiles(const std::vector<std::string>& paths,
-                                                       const FileListOptions& options);
+                                                       const FileListOptions& options,
+                                                       std::vector<std::string>* skipped = nullptr);
 
 }  // namespace dragoman
 

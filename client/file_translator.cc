@@ -125,12 +125,14 @@ struct FileTranslator::Open {
     if (!entry.warning.empty()) report->warnings.push_back(At(passage) + ": " + entry.warning);
   }
 
-  // There will be no output.  What is translated stays in the journal.
+  // There will be no output.  What is translated stays in the journal; without anything in it, that
+  // goes, too.
   void Fail(const absl::Status& error) {
     if (report->error.ok()) report->error = error;
     document = nullptr;
     std::error_code ignored;
     fs::remove(partial(), ignored);
+    if (journal != nullptr && journal->empty()) journal->Remove();
   }
 };
 
@@ -201,8 +203,12 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
       absl::StrAppend(&what, "\n", column);
     ASSIGN_OR_RETURN(open->journal, Journal::Open(file.output + ".part", HexSha256(what)));
     open->file_size = static_cast<double>(fs::file_size(file.input, error));
+    DocumentOptions document = options_.document;
+    document.warn = [report, input = file.input](const std::string& what) {
+      report->warnings.push_back(absl::StrCat(input, ", ", what));
+    };
     ASSIGN_OR_RETURN(open->document,
-                     OpenDocument(*file.format, file.input, open->partial(), options_.document));
+                     OpenDocument(*file.format, file.input, open->partial(), document));
     return absl::OkStatus();
   };
   if (const absl::Status status = try_open(); !status.ok()) open->Fail(In(file.input, status));

@@ -76,6 +76,7 @@ void Journal::Read() {
   if (std::getline(in_, line)) next_ = ReadEntry(line);
   if (!next_.has_value()) return Cut();
   next_bytes_ = line.size() + 1;
+  empty_ = false;
 }
 
 std::optional<JournalEntry> Journal::Take(const std::string& source) {
@@ -106,6 +107,7 @@ void Journal::Add(const JournalEntry& entry) {
   if (entry.faults > 0) line["faults"] = entry.faults;
   if (entry.stays) line["stays"] = true;
   *file_.stream << ToLine(line) << "\n";
+  empty_ = false;
 }
 
 absl::Status Journal::Flush() {

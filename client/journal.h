@@ -46,6 +46,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
+  // Whether it has no entry, so that nothing is lost if it is removed.
+  bool empty() const { return empty_; }
   // The next entry, without taking it; nothing at the end, or if it cannot be read.
   const std::optional<JournalEntry>& next() const { return next_; }
   // Takes the next entry if it is that of the passage with this digest.  If not, all that follow
@@ -74,6 +76,7 @@ class Journal {
   std::optional<JournalEntry> next_;
   uintmax_t taken_ = 0;  // bytes of the entries that were taken
   size_t next_bytes_ = 0;
+  bool empty_ = true;
 };
 
 }  // namespace dragoman

@@ -47,10 +47,11 @@ struct TranslateFileFlags {
   bool overwrite = false;
 };
 
-absl::StatusOr<std::vector<FileToTranslate>> FilesOf(const TranslateFileFlags& flags) {
+absl::StatusOr<std::vector<FileToTranslate>> FilesOf(const TranslateFileFlags& flags,
+                                                     std::vector<std::string>* skipped) {
   const std::vector<std::string>& paths = flags.paths;
   if (paths.size() != 2 || !flags.list.output_directory.empty()) {
-    return ListFiles(paths, flags.list);
+    return ListFiles(paths, flags.list, skipped);
   }
   ASSIGN_OR_RETURN(FileToTranslate file, ListFile(paths[0], paths[1], flags.list));
   std::error_code ignored;
@@ -158,8 +159,14 @@ ExitCode TranslateFiles(TranslateFileFlags flags, const Console& console) {
   flags.translator.document.source_language = request.source_language();
   flags.translator.document.target_language = request.target_language();
   flags.translator.max_wait = absl::Seconds(flags.max_wait_seconds);
-  const auto files = FilesOf(flags);
+  std::vector<std::string> skipped;
+  const auto files = FilesOf(flags, &skipped);
   if (!files.ok()) return ReportUsage(console, files.status());
+  if (!skipped.empty()) {
+    const std::string more =
+        skipped.size() > 1 ? absl::StrCat(" and ", skipped.size() - 1, " more") : "";
+    console.err << "dragoman: skipped, as not what the suffix says: " << skipped[0] << more << "\n";
+  }
   std::vector<FileToTranslate> wanted;
   std::vector<FileReport> kept;
   std::error_code error;

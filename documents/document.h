@@ -62,6 +62,8 @@ struct DocumentOptions {
   // Asked now and then while a part is read or written; an error ends that with the same error.
   // Null: nobody is asked.
   std::function<absl::Status()> wanted;
+  // Is told what of a part is damaged and stays as it is, with its line.  Null: nobody is.
+  std::function<void(const std::string& what)> warn;
   size_t wanted_step = 64 << 10;  // bytes that are done between two times
 };
 
@@ -70,14 +72,14 @@ struct DocumentOptions {
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 
-// Whether a passage that has letters has got a translation without letters and digits.  It counts
-// as not translated, so that no sentence vanishes from a file.
+// Whether a passage has got a translation without characters or, if it has letters, without letters
+// and digits.  It counts as not translated, so that no sentence vanishes from a file.
 bool IsLost(const Passage& passage, std::string_view translation);
 
 class Patience;  // patience.h
 
-// The part with `translations`, mended (mending.h), in the places of the passages.  It is cut off if
-// `patience` does not last; null: it does.
+// The part with `translations`, mended (mending.h), in the places of the passages.  It is cut off
+// if `patience` does not last; null: it does.
 std::string Splice(std::string_view part, absl::Span<const Passage> passages,
                    const PassageTranslations& translations, Patience* patience = nullptr);
 
@@ -113,6 +115,9 @@ struct DocumentFormat {
   bool strict = false;
   // The passages are strings of a program (LITERALS_STRINGS): see program_text.h.
   bool strings = false;
+  // Whether a file with its suffix may be one, by its first bytes: others have the suffix, too.
+  // Null: it is one.
+  bool (*begins)(std::string_view bytes) = nullptr;
 };
 
 // All formats (formats.cc).

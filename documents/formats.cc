@@ -38,6 +38,11 @@ constexpr std::string_view kCsvSuffixes[] = {".csv"};
 constexpr std::string_view kTsvSuffixes[] = {".tsv", ".tab"};
 constexpr std::string_view kDitaSuffixes[] = {".dita", ".ditamap"};
 
+constexpr std::string_view kXcstringsSuffixes[] = {".xcstrings"};
+constexpr std::string_view kResxSuffixes[] = {".resx"};
+constexpr std::string_view kFluentSuffixes[] = {".ftl"};
+constexpr std::string_view kPhpSuffixes[] = {".php"};
+
 constexpr std::string_view kDocxSuffixes[] = {".docx", ".docm", ".dotx", ".dotm"};
 constexpr std::string_view kPptxSuffixes[] = {".pptx", ".pptm", ".ppsx", ".potx"};
 constexpr std::string_view kXlsxSuffixes[] = {".xlsx", ".xlsm", ".xltx"};
@@ -55,7 +60,7 @@ constexpr DocumentFormat kFormats[] = {
     {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo, nullptr, true, true},
     {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true, true},
     {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx, nullptr, true},
-    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true, true},
+    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true, true, BeginsQtTs},
     {"ass", kAssSuffixes, "text/x-ssa", ReadAss},
     {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true, true},
     {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true, true},
@@ -70,6 +75,11 @@ constexpr DocumentFormat kFormats[] = {
     {"csv", kCsvSuffixes, "text/csv", ReadCsv},
     {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
     {"dita", kDitaSuffixes, "application/dita+xml", ReadDita, nullptr, true},
+    {"xcstrings", kXcstringsSuffixes, "application/x-xcstrings+json", ReadXcstrings, nullptr, true,
+     true},
+    {"resx", kResxSuffixes, "application/x-resx+xml", ReadResx, nullptr, true, true},
+    {"ftl", kFluentSuffixes, "text/x-fluent", ReadFluent, nullptr, true, true},
+    {"php", kPhpSuffixes, "text/x-php", ReadPhp, nullptr, true, true, BeginsPhpArray},
     {"docx", kDocxSuffixes,
      "application/vnd.openxmlformats-officedocument.wordprocessingml.document", nullptr,
      OpenOfficeFile},
@@ -130,6 +140,7 @@ class File : public Document {
     if (!format_.strict || out == bytes_) return absl::OkStatus();
     passages_ = std::vector<Passage>();  // the memory is that of one of both
     DocumentOptions options = options_;
+    options.warn = nullptr;
     options.max_memory *= 2;  // the translation may be longer
     const absl::Status read = format_.reader(out, options).status();
     if (!absl::IsInvalidArgument(read)) return read;

@@ -21,6 +21,7 @@
 #include "documents/source_text.h"
 #include "engine/base/status.h"
 #include "engine/base/template_tags.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -50,6 +51,14 @@ bool IsSealed(std::string_view name) {
 
 bool IsVoid(std::string_view name) {
   return IsAmong(name, " area base br col embed hr img input link meta param source track wbr ");
+}
+
+// Whether it is XHTML: by its declaration, or the namespace of its first element.
+bool IsXhtml(std::string_view part) {
+  constexpr size_t kMostHead = 2048;
+  if (part.starts_with(kByteOrderMark)) part.remove_prefix(kByteOrderMark.size());
+  return part.starts_with("<?xml") ||
+         part.substr(0, kMostHead).find("\"http://www.w3.org/1999/xhtml\"") != part.npos;
 }
 
 // Whether something in it is to be translated: translate="yes".
@@ -161,7 +170,7 @@ class HtmlScanner {
 class HtmlCutter {
  public:
   HtmlCutter(std::string_view part, const DocumentOptions& options)
-      : part_(part), patience_(options), scanner_(part), lines_(part) {}
+      : part_(part), is_xhtml_(IsXhtml(part)), patience_(options), scanner_(part), lines_(part) {}
 
   Passages Cut() && {
     HtmlTag tag;
@@ -170,6 +179,9 @@ class HtmlCutter {
       if (sealed_.empty()) CutText(begin, tag.begin);
       if (!sealed_.empty()) {
         Inside(tag);
+      } else if (IsClosed(tag) && (IsRaw(tag.name) || Seals(tag))) {
+        Add(tag.begin);  // the server would read what follows as its content
+        begin_ = block_ = tag.end;
       } else if (tag.name == "!" || (!tag.end_tag && IsRaw(tag.name))) {
         Raw(tag);
       } else if (!tag.end_tag && Seals(tag)) {
@@ -187,6 +199,12 @@ class HtmlCutter {
   }
 
  private:
+  // Whether it is an element without content, which only XHTML can say of any: <script/>.
+  bool IsClosed(const HtmlTag& tag) const {
+    return is_xhtml_ && !tag.end_tag && tag.name != "!" && !IsVoid(tag.name) &&
+           part_.substr(tag.begin, tag.end - tag.begin).ends_with("/>");
+  }
+
   bool Seals(const HtmlTag& tag) const {
     std::string bytes(part_.substr(tag.begin, tag.end - tag.begin));
     absl::AsciiStrToLower(&bytes);
@@ -203,6 +221,7 @@ class HtmlCutter {
   }
 
   void Inside(const HtmlTag& tag) {
+    if (IsClosed(tag)) return;
     if (!tag.end_tag && IsRaw(tag.name) && sealed_ != "svg") scanner_.Skip(tag.name);
     if (sealed_ == "p" && IsBlock(tag.name)) {  // which ends a <p>, whose end tag is optional
       sealed_.clear();
@@ -275,6 +294,7 @@ class HtmlCutter {
   }
 
   const std::string_view part_;
+  const bool is_xhtml_;
   Patience patience_;
   HtmlScanner scanner_;
   LineCounter lines_;

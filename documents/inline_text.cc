@@ -10,6 +10,7 @@
 #include "documents/patience.h"
 #include "documents/source_text.h"
 #include "documents/xml_events.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -78,6 +79,14 @@ void InlineText::Empty(std::string raw) {
   absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
 }
 
+void InlineText::Symbol(std::string raw, std::string_view characters) {
+  const bool spaced =
+      IsSymbolSpace(characters) && !xml_.empty() && xml_.back() != ' ' && xml_.back() != '\n';
+  if (spaced) xml_ += ' ';
+  AddElement({.open = std::move(raw), .spaced = spaced});
+  absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
+}
+
 // The line ends around its tag are not those of the file.
 void InlineText::Break(std::string raw) {
   AddElement({.open = std::move(raw), .breaks = true});
@@ -139,16 +148,19 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
   std::string out;
   std::vector<std::pair<size_t, size_t>> open;  // elements, and where their content begins
   bool after_break = false;
-  const auto breaks = [&](std::string_view rest) {
+  const Element none;
+  const auto element_of = [&](std::string_view rest) -> const Element& {
     const size_t number = ElementNumber(rest.substr(0, rest.find('>')), elements.size());
-    return number < elements.size() && elements[number].breaks;
+    return number < elements.size() ? elements[number] : none;
   };
   while (!xml.empty()) {
     const size_t tag = std::min(xml.find('<'), xml.size());
     std::string_view text = xml.substr(0, tag);
     xml.remove_prefix(tag);
     if (after_break && text.starts_with('\n')) text.remove_prefix(1);
-    after_break = breaks(xml);
+    const Element& next = element_of(xml);
+    if (next.spaced && text.ends_with(' ')) text.remove_suffix(1);
+    after_break = next.breaks;
     if (after_break && text.ends_with('\n')) text.remove_suffix(1);
     if (!text.empty()) out += spell(XmlText(text));
     if (xml.empty()) break;

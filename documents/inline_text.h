@@ -35,6 +35,8 @@ class InlineText {
   void Open(std::string open, std::string close, bool tight = false);
   void Close();
   void Empty(std::string raw);
+  // A reference of a symbol (IsSymbol), which stays as it is.
+  void Symbol(std::string raw, std::string_view characters);
   // What ends a line, and so a sentence.
   void Break(std::string raw);
   // What is not translated, and the characters that a reader sees of it.
@@ -54,6 +56,7 @@ class InlineText {
     bool tight = false;
     bool spelled = false;  // `open` is still to be spelled: what stands between branches
     bool breaks = false;   // ends a line
+    bool spaced = false;   // a space, in front of which is one more for the model
   };
   void AddElement(Element element);
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,

@@ -93,6 +93,8 @@ InlineText Compose(const std::vector<Item>& items, size_t begin, size_t end, Pat
       text.Close();
     } else if (item.kind == Item::kOpaque) {
       text.Opaque(item.raw, item.text);
+    } else if (item.symbol) {
+      text.Symbol(item.raw, item.text);
     } else if (item.breaks) {
       text.Break(item.raw);
     } else {
@@ -156,8 +158,12 @@ std::vector<Passage> MarkdownPassages(std::string_view source, std::string_view 
     const size_t first = items[begin].begin, last = items[end - 1].end;
     // As the source does, which another program may want.
     const bool dollars = source.substr(first, last - first).find("\\$") != source.npos;
-    const auto spell = [table = block.table, dollars](std::string_view characters) {
-      return SpellMarkdown(characters, table, dollars);
+    // The title of an admonition in quotes, which are hidden from the parser.
+    const bool quoted = first > 0 && source[first - 1] == '"' && mask[first - 1] == ' ';
+    const auto spell = [table = block.table, dollars, quoted](std::string_view characters) {
+      std::string spelled = SpellMarkdown(characters, table, dollars);
+      if (quoted) std::replace(spelled.begin(), spelled.end(), '"', '\'');
+      return spelled;
     };
     Passage passage = std::move(text).ToPassage(first, last, 1, spell);
     if (block.line && begin == 0 && items[0].kind == Item::kText) {

@@ -7,6 +7,7 @@
 #include "documents/markdown_mask.h"
 #include "documents/markdown_spelling.h"
 #include "documents/source_text.h"
+#include "engine/base/html_references.h"
 
 namespace dragoman {
 namespace {
@@ -185,7 +186,9 @@ class Resolver {
       AddText(event.begin, event.end);
       if (gap == "\\") --items_[first].begin;
     } else if (std::string characters = CharactersNamed(raw); !characters.empty()) {
-      items_.push_back({Item::kText, raw, std::move(characters)});
+      const bool symbol = IsSymbol(characters);
+      items_.push_back({symbol ? Item::kEmpty : Item::kText, raw, std::move(characters)});
+      items_.back().symbol = symbol;
     } else {
       items_.push_back({Item::kEmpty, std::move(raw)});
     }

@@ -19,11 +19,12 @@ inline constexpr size_t kMostMarkdownBytes = 8000;  // of a block that is one pa
 struct MarkdownItem {
   enum Kind { kText, kOpen, kClose, kOpaque, kEmpty, kHtml, kMarker } kind;
   std::string raw;
-  std::string text;           // characters, of kText and kOpaque
+  std::string text;           // characters, of kText, kOpaque and symbols
   size_t partner = 0;         // of kOpen: its kClose
   bool tight = false;         // of kOpen
   bool kept = false;          // of kEmpty: not text; stays where it is if it can
   bool breaks = false;        // of kEmpty: a line ends
+  bool symbol = false;        // of kEmpty: a reference of one
   size_t begin = 0, end = 0;  // bytes of the source
 };
 

@@ -180,6 +180,7 @@ std::string KeepApart(std::string_view source, std::string_view translation) {
 }  // namespace
 
 bool IsLost(const Passage& passage, std::string_view translation) {
+  if (StripWhiteSpace(translation).empty()) return !StripWhiteSpace(passage.text).empty();
   return SaysWords(passage.text, passage.markup) && !SaysAnything(translation, passage.markup);
 }
 

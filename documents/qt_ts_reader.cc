@@ -20,6 +20,7 @@
 #include "documents/xml_events.h"
 #include "documents/xml_inline.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -49,9 +50,22 @@ Forms FormsOf(std::string_view part, const std::vector<XmlEvent>& events, size_t
 
 }  // namespace
 
+bool BeginsQtTs(std::string_view bytes) {
+  if (bytes.starts_with(kByteOrderMark)) bytes.remove_prefix(kByteOrderMark.size());
+  bytes.remove_prefix(std::min(bytes.find_first_not_of(kXmlSpaces), bytes.size()));
+  return bytes.starts_with("<?xml") || bytes.starts_with("<!DOCTYPE TS") ||
+         bytes.starts_with("<TS");
+}
+
 Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
   Patience patience(options);
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events, ReadXmlEvents(part, &patience));
+  const auto root = std::find_if(events.begin(), events.end(), [](const XmlEvent& event) {
+    return event.kind == XmlEvent::kStart;
+  });
+  if (root != events.end() && root->name != "TS") {
+    return DamagedLine(root->line, absl::StrCat("is <", std::string(root->name), ">, want <TS>"));
+  }
   PassageList passages(&patience);
   std::string language = options.target_language;
   for (size_t i = 0; i < events.size(); ++i) {

@@ -26,9 +26,17 @@ Passages ReadYaml(std::string_view part, const DocumentOptions& options);
 Passages ReadAndroid(std::string_view part, const DocumentOptions& options);
 Passages ReadAppleStrings(std::string_view part, const DocumentOptions& options);
 Passages ReadStringsdict(std::string_view part, const DocumentOptions& options);
+Passages ReadXcstrings(std::string_view part, const DocumentOptions& options);
+Passages ReadResx(std::string_view part, const DocumentOptions& options);
+Passages ReadFluent(std::string_view part, const DocumentOptions& options);
+Passages ReadPhp(std::string_view part, const DocumentOptions& options);
 Passages ReadCsv(std::string_view part, const DocumentOptions& options);
 Passages ReadTsv(std::string_view part, const DocumentOptions& options);
 Passages ReadDita(std::string_view part, const DocumentOptions& options);
+
+// Whether a .ts is Qt's, not TypeScript, and a .php holds an array, by its first bytes.
+bool BeginsQtTs(std::string_view bytes);
+bool BeginsPhpArray(std::string_view bytes);
 
 }  // namespace dragoman
 

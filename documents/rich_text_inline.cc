@@ -4,6 +4,7 @@
 
 #include "documents/rich_text_reader.h"
 #include "documents/source_text.h"
+#include "engine/base/html_references.h"
 
 namespace dragoman {
 namespace {
@@ -11,6 +12,16 @@ namespace {
 constexpr int kMostFormats = 16;          // of a text, in each other
 constexpr size_t kMostPieceBytes = 2000;  // of text in a long paragraph
 constexpr std::string_view kUnbreakableHyphen = "\u2011";
+
+// The first reference by number in the text that stands for a symbol; empty, at its
+// end, if there is none.
+std::string_view NumberedSymbol(std::string_view text) {
+  for (size_t at = text.find("&#"); at != text.npos; at = text.find("&#", at + 1)) {
+    const std::string_view reference = text.substr(at, text.find(';', at) - at + 1);
+    if (IsSymbol(CharactersNamed(reference))) return reference;
+  }
+  return text.substr(text.size());
+}
 
 }  // namespace
 
@@ -175,22 +186,43 @@ void RichTextReader::ReadOfficeText(size_t i, const Place& place, PieceList* pie
   pieces->AddText(inside, event, events_[event.partner].end, std::move(text));
 }
 
-// Text between tags; its white space is one space.
+void RichTextReader::ReadReference(const XmlEvent& reference, const Place& place,
+                                   PieceList* pieces) {
+  std::string characters = CharactersNamed(XmlBytes(part_, reference));
+  if (!characters.empty() && !IsSymbol(characters)) {
+    return pieces->AddText(place, reference, reference.end, std::move(characters));
+  }
+  Piece& mark = pieces->AddMark(place, reference, reference.end);
+  if (IsSymbolSpace(characters)) mark.space = ' ';
+}
+
+// Text between tags and what stands among it.
 void RichTextReader::ReadMixedText(const XmlEvent& event, const Place& place, PieceList* pieces) {
-  const std::string_view raw = part_.substr(event.begin, event.end - event.begin);
   if (event.kind == XmlEvent::kOther) {
     pieces->AddMark(place, event, event.end);
-    return;
-  }
-  if (event.kind == XmlEvent::kReference) {
-    std::string character = CharactersNamed(raw);
-    if (character.empty()) {
-      pieces->AddMark(place, event, event.end);
-    } else {
-      pieces->AddText(place, event, event.end, std::move(character));
+  } else if (event.kind == XmlEvent::kReference) {
+    ReadReference(event, place, pieces);
+  } else if (event.kind == XmlEvent::kCdata || kind_ != XmlVocabulary::kXhtml) {
+    ReadCharacters(event, place, pieces);
+  } else {
+    XmlEvent rest = event;
+    while (rest.begin < rest.end) {
+      const std::string_view raw = XmlBytes(part_, rest);
+      const std::string_view symbol = NumberedSymbol(raw);
+      XmlEvent text = rest, reference = rest;
+      text.end = reference.begin = static_cast<size_t>(symbol.data() - part_.data());
+      rest.begin = reference.end = reference.begin + symbol.size();
+      rest.line += static_cast<int>(std::count(raw.data(), symbol.data(), '\n'));
+      reference.line = rest.line;
+      if (text.begin < text.end) ReadCharacters(text, place, pieces);
+      if (!symbol.empty()) ReadReference(reference, place, pieces);
     }
-    return;
   }
+}
+
+// White space is one space.
+void RichTextReader::ReadCharacters(const XmlEvent& event, const Place& place, PieceList* pieces) {
+  const std::string_view raw = XmlBytes(part_, event);
   // White space at the ends is text of its own, which stays where it is at an end of a paragraph.
   const bool cdata = event.kind == XmlEvent::kCdata;
   const size_t first = cdata ? 0 : std::min(raw.find_first_not_of(kXmlSpaces), raw.size());

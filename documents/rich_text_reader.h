@@ -65,6 +65,8 @@ class RichTextReader {
   void ReadMark(size_t i, const Place& place, PieceList* pieces);
   void ReadField(size_t i, const Place& place, PieceList* pieces);
   void ReadOfficeText(size_t i, const Place& place, PieceList* pieces);
+  void ReadReference(const XmlEvent& reference, const Place& place, PieceList* pieces);
+  void ReadCharacters(const XmlEvent& text, const Place& place, PieceList* pieces);
   void ReadMixedText(const XmlEvent& event, const Place& place, PieceList* pieces);
 
   const std::string_view part_;

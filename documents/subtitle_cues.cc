@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -65,8 +66,9 @@ bool IsDigits(std::string_view text) {
 
 class CueReader {
  public:
-  CueReader(std::string_view part, SubtitleSyntax syntax, Patience* patience)
-      : part_(part), vtt_(syntax == SubtitleSyntax::kVtt), patience_(patience) {}
+  CueReader(std::string_view part, SubtitleSyntax syntax, const DocumentOptions& options,
+            Patience* patience)
+      : part_(part), vtt_(syntax == SubtitleSyntax::kVtt), options_(options), patience_(patience) {}
 
   absl::StatusOr<std::vector<SubtitleCue>> ReadBlocks() && {
     SubtitleLine line;
@@ -151,12 +153,19 @@ class CueReader {
     const size_t timing = block.size() > 1 && Of(block[0]).find(kArrow) == part_.npos ? 1 : 0;
     if (!ReadTiming(Of(block[timing]), &cue)) {
       if (damaged_ == 0) damaged_ = block[timing].number;
+      Warn(block[0], block[timing].number);
       return absl::OkStatus();
     }
     cue.lines.assign(block.begin() + static_cast<std::ptrdiff_t>(timing) + 1, block.end());
     patience_->Takes(kBytesOfCue);
     if (!cue.lines.empty()) cues_.push_back(std::move(cue));
     return absl::OkStatus();
+  }
+
+  void Warn(const SubtitleLine& first, int number) const {
+    const std::string_view name = Of(first).substr(0, Of(first).find_first_of(" \t"));
+    if (options_.warn == nullptr || (vtt_ && IsAmong(name, " NOTE STYLE REGION "))) return;
+    options_.warn(absl::StrCat("line ", number, ": stays as it is, ", std::string(kWantTime)));
   }
 
   // "Format: Layer, Start, End, Style, ..., Text"
@@ -211,6 +220,7 @@ class CueReader {
 
   const std::string_view part_;
   const bool vtt_;
+  const DocumentOptions& options_;
   Patience* const patience_;
   size_t at_ = 0;
   int number_ = 0;   // of the line
@@ -225,8 +235,9 @@ class CueReader {
 
 absl::StatusOr<std::vector<SubtitleCue>> ReadSubtitleCues(std::string_view part,
                                                           SubtitleSyntax syntax,
+                                                          const DocumentOptions& options,
                                                           Patience* patience) {
-  CueReader reader(part, syntax, patience);
+  CueReader reader(part, syntax, options, patience);
   return syntax == SubtitleSyntax::kAss ? std::move(reader).ReadEvents()
                                         : std::move(reader).ReadBlocks();
 }

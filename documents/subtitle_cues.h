@@ -38,9 +38,11 @@ struct SubtitleCue {
 };
 
 // In the order of the part, which must outlive them.  INVALID_ARGUMENT, with the line, if it is
-// not of that syntax; the error of `patience`.
+// not of that syntax; the error of `patience`.  A block that
+// is damaged is no cue, and options.warn is told.
 absl::StatusOr<std::vector<SubtitleCue>> ReadSubtitleCues(std::string_view part,
                                                           SubtitleSyntax syntax,
+                                                          const DocumentOptions& options,
                                                           Patience* patience);
 
 }  // namespace dragoman

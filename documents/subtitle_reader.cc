@@ -100,11 +100,11 @@ std::string NewlineOf(std::string_view part) {
 class SubtitleReader {
  public:
   SubtitleReader(std::string_view part, SubtitleSyntax syntax, const DocumentOptions& options)
-      : part_(part), syntax_(syntax), patience_(options) {}
+      : part_(part), syntax_(syntax), options_(options), patience_(options) {}
 
   Passages Read() && {
     RETURN_IF_ERROR(CheckUtf8(part_));
-    ASSIGN_OR_RETURN(cues_, ReadSubtitleCues(part_, syntax_, &patience_));
+    ASSIGN_OR_RETURN(cues_, ReadSubtitleCues(part_, syntax_, options_, &patience_));
     RETURN_IF_ERROR(FindUnits());
     for (size_t i = 0; i < units_.size();) {
       if (!patience_.Lasts(sizeof(Passage))) return patience_.status();
@@ -264,6 +264,7 @@ class SubtitleReader {
 
   const std::string_view part_;
   const SubtitleSyntax syntax_;
+  const DocumentOptions& options_;
   Patience patience_;
   const std::string newline_ = syntax_ == SubtitleSyntax::kAss ? "\\N" : NewlineOf(part_);
   std::vector<SubtitleCue> cues_;

@@ -86,7 +86,7 @@ LIBRARIES = (
     (r"utf8proc", r"engine/text/normal_form\."),
     (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
-    (r"rapidjson/", r"documents/json_reader\."),
+    (r"rapidjson/", r"documents/(json|xcstrings)_reader\."),
     (r"md4c", r"documents/markdown_reader\."),
     (r"curl/", r"web/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),

@@ -96,9 +96,20 @@ TEST(Markup, CharactersAreSpelledAsTheyWere) {
   EXPECT_EQ(Reversed("I &amp; you &lt;3 &#233;té"), "&#233;t&#233; &lt;3 you &amp; I");
 }
 
-TEST(Markup, SpacesAtTheEdgeOfASentenceAreSpelledAsTheyWere) {
+TEST(Markup, ReferencesOfSymbolsStayAsTheyAre) {
+  for (const std::string xml :
+       {"One&#xa0;two &#xa9; three&#x2022;four.", "One.&#xa0;Two three.", "&#xa0;One &#x2192;"}) {
+    EXPECT_EQ(Translate(xml, Script::kIdentity), xml);
+  }
   EXPECT_EQ(Translate("<b>One.</b><i>&#xa0;Two</i> three.", Script::kIdentity),
-            "<b>One.</b>&#xa0;<i>Two</i> three.");
+            "<b>One.</b> <i>&#xa0;Two</i> three.");
+  for (const std::string reference : {"&#xa0;", "&#xa9;", "&#x2022;", "&#x2192;"}) {
+    for (const std::string xml : {"one" + reference + "two three", "one " + reference + " two"}) {
+      const std::string out = Reversed(xml);
+      EXPECT_NE(out.find(reference), out.npos) << out;
+      EXPECT_EQ(out.find(reference), out.rfind(reference)) << out;
+    }
+  }
 }
 
 TEST(Markup, LinesMayBeJoined) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "engine/base/utf8.h"
@@ -73,7 +74,38 @@ const Entity* LongestName(std::string_view text, size_t* length) {
   return found;
 }
 
+// Of the blocks of symbols, what is a letter, digit, mark, dash, quote or ordinary punctuation, or
+// is invisible.
+constexpr std::pair<char32_t, char32_t> kNoSymbols[] = {
+    {0xA1, 0xA1},     {0xAA, 0xAB},     {0xAD, 0xAD},     {0xB2, 0xB3},     {0xB5, 0xB5},
+    {0xB9, 0xBF},     {0x200B, 0x201F}, {0x2026, 0x2026}, {0x2028, 0x202E}, {0x203C, 0x203D},
+    {0x2047, 0x2049}, {0x2060, 0x209F}, {0x20D0, 0x20FF}, {0x2126, 0x2126}, {0x212A, 0x212B},
+    {0x2150, 0x218B}, {0x2460, 0x24FF}};
+
+bool IsSymbolCharacter(char32_t c) {
+  const bool block = (c >= 0xA0 && c < 0xC0) || c == 0xD7 || c == 0xF7 ||
+                     (c >= 0x2000 && c < 0x2C00) || c == 0x3000 || (c >= 0xE000 && c < 0xF900) ||
+                     c == 0xFFFD || (c >= 0x1F000 && c < 0x20000);
+  return block && std::none_of(std::begin(kNoSymbols), std::end(kNoSymbols),
+                               [&](const auto& no) { return no.first <= c && c <= no.second; });
+}
+
 }  // namespace
+
+bool IsSymbol(std::string_view characters) {
+  for (size_t at = 0; at < characters.size();) {
+    if (IsSymbolCharacter(NextCodePoint(characters, &at))) return true;
+  }
+  return false;
+}
+
+bool IsSymbolSpace(std::string_view characters) {
+  size_t at = 0;
+  const char32_t c = characters.empty() ? 0 : NextCodePoint(characters, &at);
+  const bool space =
+      c == 0xA0 || (c >= 0x2000 && c <= 0x200A) || c == 0x202F || c == 0x205F || c == 0x3000;
+  return space && at == characters.size();
+}
 
 size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* text) {
   if (html.size() < 2 || html[0] != '&') return 0;

@@ -16,6 +16,14 @@ enum class HtmlPlace { kText, kAttribute };
 // there is none, as in "AT&T" and "&nosuch;".
 size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* text);
 
+// Whether these characters of a reference are symbols or a space: no letter, digit, ordinary
+// punctuation, dash or quote.  A translation has such a reference as it is written; the others are
+// read as their characters.  So is U+FFFD, which stands for what cannot be decoded.  REQUIRES:
+// valid UTF-8.
+bool IsSymbol(std::string_view characters);
+// Whether they are a space that is not one of markup: U+00A0.
+bool IsSymbolSpace(std::string_view characters);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_BASE_HTML_REFERENCES_H_

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/html_references.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_tag.h"
@@ -123,11 +124,13 @@ void MarkedTextBuilder::Spelled(TextSpan raw, std::string_view text) {
   if (std::all_of(text.begin(), text.end(), IsMarkupSpace)) {
     return AddSpaces(raw, text);
   }
+  const bool whole = marked_.raw[raw.end - 1] == ';';
+  if (whole && !in_attribute_ && IsSymbol(text)) return Empty(raw, IsSymbolSpace(text));
   Append(raw, text);
   // A letter has no reason to be spelled so elsewhere, and a reference of HTML that lacks its
   // semicolon may mean something else before other characters.
   const bool plain = text.size() == 1 && IsLetterOrDigit(static_cast<unsigned char>(text[0]));
-  if (plain || marked_.raw[raw.end - 1] != ';') return;
+  if (plain || !whole) return;
   draft.segment.spellings.emplace(text, marked_.raw.substr(raw.begin, raw.size()));
 }
 

@@ -142,7 +142,8 @@ class MarkedTextBuilder {
 
   // Text that is written as it reads.
   void Text(TextSpan raw);
-  // A character, or several, that are written in another way ("&eacute;").
+  // A character, or several, that are written in another way ("&eacute;").  A symbol ("&copy;") is
+  // told as Empty, because a model may leave it out.
   void Spelled(TextSpan raw, std::string_view text);
 
   void Open(TextSpan tag);

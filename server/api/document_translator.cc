@@ -129,7 +129,8 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
                                    .max_part_bytes = kUnpacked * most,
                                    .max_total_bytes = kUnpacked * most,
                                    .max_memory = std::max(kMemory * most, kLeastMemory),
-                                   .wanted = [this] { return bulk_->Wanted(); }};
+                                   .wanted = [this] { return bulk_->Wanted(); },
+                                   .warn = [this](const std::string& what) { Warn(what); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);
   absl::Status status = OfDocument(document.status());

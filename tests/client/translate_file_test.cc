@@ -129,6 +129,18 @@ TEST_F(TranslateFileTest, SaysWhichFilesItCannotRead) {
   EXPECT_THAT(err(), HasSubstr("none.txt: no such file"));
 }
 
+TEST_F(TranslateFileTest, PassesOverWhatOnlyHasTheSuffixOfAFormat) {
+  Write("in/a.txt", "one\n");
+  Write("in/program.ts", "export const cat = 1;\n");
+  Write("in/program.php", "<?php\nclass A {}\n");
+  EXPECT_EQ(Run({Path("in")}), kExitOk) << err();
+  EXPECT_THAT(err(), HasSubstr("in/program.php and 1 more\n"));
+  EXPECT_THAT(Files(), ElementsAre("in/a.de.txt", "in/a.txt", "in/program.php", "in/program.ts"));
+  EXPECT_EQ(Run({Path("in/program.ts")}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("in/program.ts: line 1: "));
+  EXPECT_THAT(Files(), ElementsAre("in/a.de.txt", "in/a.txt", "in/program.php", "in/program.ts"));
+}
+
 TEST_F(TranslateFileTest, GivesUpTheFileOfAPassageThatFails) {
   Write("in/a.txt", "one\n\nbad\n\ntwo\n");
   Write("in/b.txt", "three\n");

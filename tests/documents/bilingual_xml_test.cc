@@ -83,6 +83,45 @@ TEST(XliffReader, NamesTheTargetLanguageOnce) {
             First("<trans-unit><source>a</source><target>a</target></trans-unit>"));
 }
 
+TEST(XliffReader, WhiteSpaceIsASpaceUnlessItCounts) {
+  const std::string source = "<source>One\r\n  two</source>";
+  EXPECT_EQ(InUpperCase(ReadXliff, First("<trans-unit>\r\n" + source + "</trans-unit>")),
+            First("<trans-unit>\r\n" + source + "\r\n<target>ONE TWO</target></trans-unit>"));
+  const std::string kept = "<trans-unit xml:space=\"preserve\">" + source;
+  EXPECT_EQ(InUpperCase(ReadXliff, First(kept + "</trans-unit>")),
+            First(kept + "<target>ONE\r\n  TWO</target></trans-unit>"));
+}
+
+TEST(XliffReader, FillsTheSegmentsThatAreEmpty) {
+  const std::string sources =
+      "<source>One. Two.</source><seg-source><mrk mtype=\"seg\" mid=\"1\">One.</mrk> "
+      "<mrk mtype=\"seg\" mid=\"2\">Two.</mrk></seg-source>";
+  const auto unit = [&](std::string_view first, std::string_view second) {
+    return First("<trans-unit>" + sources + "<target><mrk mtype=\"seg\" mid=\"1\">" +
+                 std::string(first) + "</mrk> <mrk mtype=\"seg\" mid=\"2\"" + std::string(second) +
+                 "</target></trans-unit>");
+  };
+  EXPECT_EQ(InUpperCase(ReadXliff, unit("Eins.", "/>")), unit("Eins.", ">TWO.</mrk>"));
+  EXPECT_EQ(InUpperCase(ReadXliff, unit("", "></mrk>")), unit("ONE.", ">TWO.</mrk>"));
+  EXPECT_EQ(InUpperCase(ReadXliff, unit("Eins.", ">Zwei.</mrk>")), unit("Eins.", ">Zwei.</mrk>"));
+}
+
+TEST(XliffReader, BranchesOfAMessageAreTranslated) {
+  const std::string source =
+      "<source>{N, plural, =1 {one cat} other {<x id=\"I\"/> cats &amp; dogs}}</source>";
+  const std::string part = First("<trans-unit>" + source + "</trans-unit>");
+  EXPECT_THAT(TextsOf(ReadXliff, part),
+              ElementsAre("<x2/>\none cat\n<x3/>\n<x1/> cats &amp; dogs\n<x4/>"));
+  EXPECT_EQ(InUpperCase(ReadXliff, part),
+            First("<trans-unit>" + source +
+                  "<target>{N, plural, =1 {ONE CAT} other {<x id=\"I\"/> CATS &amp; DOGS}}</target>"
+                  "</trans-unit>"));
+  // Of a translation that has lost a branch, nothing is used.
+  EXPECT_EQ(TranslatedBy([](const Passage&) { return "<x2/>\neine Katze"; }, ReadXliff, part),
+            First("<trans-unit>" + source + "<target>" + source.substr(8, source.size() - 17) +
+                  "</target></trans-unit>"));
+}
+
 TEST(XliffReader, RefusesOtherFiles) {
   EXPECT_THAT(TextsOf(ReadXliff, "\n<tmx/>"), ElementsAre("line 2: is <tmx>, want <xliff>"));
   EXPECT_THAT(TextsOf(ReadXliff, "<xliff>"), ElementsAre(HasSubstr("line 1: is not well-formed")));
@@ -119,6 +158,10 @@ TEST(QtTsReader, FillsUnfinishedMessages) {
             "<message><source>a</source><translation>b</translation></message>"
             "<message><source>a</source><translation type=\"obsolete\"></translation></message>"
             "</context></TS>");
+}
+
+TEST(QtTsReader, RefusesOtherFiles) {
+  EXPECT_THAT(TextsOf(ReadQtTs, "\n<tmx/>"), ElementsAre("line 2: is <tmx>, want <TS>"));
 }
 
 TEST(QtTsReader, AllFormsOfAPluralGetTheTranslation) {

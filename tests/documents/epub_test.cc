@@ -79,9 +79,9 @@ TEST(Epub, InlineElements) {
       "<body><p>See <a href=\"b\">the <i>cat</i></a><br/>and&nbsp;&mdash;&unknown;<b id=\"x\">dog"
       "</b> <img src=\"i\"/><code>main</code> now</p></body>");
   EXPECT_THAT(seen.texts,
-              ElementsAre("See <g2>the <g3>cat</g3></g2>\n<x4/>and\u00a0\u2014<x5/><g6>dog</g6> "
-                          "<x7/><g8 translate=\"no\">main</g8> now"));
-  EXPECT_THAT(seen.page, HasSubstr("<p>SEE <a href=\"b\">THE <i>CAT</i></a><br/>AND\u00a0\u2014"
+              ElementsAre("See <g2>the <g3>cat</g3></g2>\n<x4/>and <x5/>\u2014<x6/><g7>dog</g7> "
+                          "<x8/><g9 translate=\"no\">main</g9> now"));
+  EXPECT_THAT(seen.page, HasSubstr("<p>SEE <a href=\"b\">THE <i>CAT</i></a><br/>AND&nbsp;\u2014"
                                    "&unknown;<b id=\"x\">DOG</b> <img src=\"i\"/>"));
 }
 
@@ -166,10 +166,10 @@ TEST(Epub, EntitiesOfHtmlNeedNoDocumentType) {
     return "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><p title=\"a&nbsp;b\">" + text +
            "</p></body></html>";
   };
-  const Translated result = TranslateFile(Book(page("old&nbsp;man&mdash;here")), Upper);
+  const Translated result = TranslateFile(Book(page("old&nbsp;man&mdash;here &copy; a&#160;b &#8226; c")), Upper);
   ASSERT_TRUE(result.status.ok()) << result.status;
   EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"),
-              HasSubstr("<p title=\"a&nbsp;b\">OLD\u00a0MAN\u2014HERE</p>"));
+              HasSubstr("<p title=\"a&nbsp;b\">OLD&nbsp;MAN\u2014HERE &copy; A&#160;B &#8226; C</p>"));
   const absl::Status unknown = TranslateFile(Book(page("a\n&dog;")), Upper).status;
   EXPECT_EQ(unknown.message(), "OPS/one page.xhtml: line 2: refers to &dog;, which is not defined");
 }

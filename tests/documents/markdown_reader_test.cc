@@ -85,8 +85,9 @@ TEST(MarkdownReader, LinksThatAreNamedByTheirTextKeepTheName) {
 
 TEST(MarkdownReader, EscapesAndEntitiesAreCharacters) {
   constexpr std::string_view kPart = "a \\* b &amp; c&nbsp;d &eacute;t&#233; 1 < 2\n";
-  EXPECT_THAT(Texts(kPart), ElementsAre("a * b & c\u00a0d \u00e9t\u00e9 1 < 2"));
+  EXPECT_THAT(Texts(kPart), ElementsAre("a * b &amp; c <x1/>d \u00e9t\u00e9 1 &lt; 2"));
   EXPECT_EQ(Unchanged(ReadMarkdown, kPart), kPart);
+  EXPECT_EQ(Upper("a&nbsp;b &copy; &rsaquo; c &#0; d\n"), "A&nbsp;B &copy; &rsaquo; C &#0; D\n");
   EXPECT_EQ(Upper("\\# a \\*b\\* snake_case\n"), "\\# A \\*B\\* SNAKE_CASE\n");
 }
 
@@ -123,6 +124,10 @@ TEST(MarkdownReader, DollarsArePricesUnlessTheyEncloseAnEquation) {
   EXPECT_EQ(With("a 5$ b 6$", "x\n"), "a 5$ b 6$\n");
   EXPECT_EQ(With("a $5 b 6$", "x\n"), "a \\$5 b 6\\$\n");
   EXPECT_EQ(Upper("a \\$x b\n"), "A \\$X B\n");
+}
+
+TEST(MarkdownReader, AQuoteDoesNotEndTheTitleOfAnAdmonition) {
+  EXPECT_EQ(With("\"a\" b", "!!! note \"T\"\n    x\n"), "!!! note \"'a' b\"\n    \"a\" b\n");
 }
 
 TEST(MarkdownReader, TitlesOfAdmonitionsAndTabsAreText) {

@@ -38,10 +38,12 @@ std::string BytesOf(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The options that a format cannot do without; with a target language, TMX has passages.
+// The options that a format cannot do without; with a target language, TMX and
+// Xcode's catalogues have passages.
 DocumentOptions OptionsFor(const DocumentFormat& format) {
   DocumentOptions options = kOptions;
-  if (format.name == "tmx") options = {.source_language = "en", .target_language = "de"};
+  if (format.name == "tmx" || format.name == "xcstrings")
+    options = {.source_language = "en", .target_language = "de"};
   return options;
 }
 
@@ -82,6 +84,16 @@ void Check(const DocumentFormat& format, const std::string& part) {
   const std::string written = Splice(part, *passages, others);
   const auto again = format.reader(written, options);
   ASSERT_TRUE(again.ok()) << again.status() << "\n" << written;
+  // What has got no translation at all stays as it was.
+  ASSERT_EQ(Splice(part, *passages, PassageTranslations(texts.size(), "")),
+            Splice(part, *passages, PassageTranslations(texts.size())));
+  for (const auto& [name, translate] : BadTranslators()) {
+    PassageTranslations bad;
+    for (const Passage& passage : *passages) bad.push_back(translate(passage));
+    const std::string out = Splice(part, *passages, bad);
+    const auto read = format.reader(out, options);
+    ASSERT_TRUE(read.ok()) << name << ": " << read.status() << "\n" << out;
+  }
 }
 
 // One of the small changes that find most faults.

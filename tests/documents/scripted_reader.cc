@@ -88,7 +88,7 @@ std::string Unchanged(PassageReader reader, std::string_view part, const Documen
   return TranslatedBy([](const Passage& passage) { return passage.text; }, reader, part, options);
 }
 
-std::vector<std::pair<std::string, Translator>> BadTranslators() {
+std::vector<std::pair<std::string, ScriptedTranslator>> BadTranslators() {
   return {{"nothing", [](const Passage&) { return ""; }},
           {"white space", [](const Passage&) { return " \n\n "; }},
           {"a word", [](const Passage&) { return "ja"; }},

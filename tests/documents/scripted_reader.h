@@ -25,9 +25,9 @@ std::string TranslatedBy(const std::function<std::string(const Passage&)>& trans
                          const DocumentOptions& options = {});
 std::string InUpperCase(PassageReader reader, std::string_view part,
                         const DocumentOptions& options = {});
-using Translator = std::function<std::string(const Passage&)>;
+using ScriptedTranslator = std::function<std::string(const Passage&)>;
 // Translators that no reader should trust, by name: they lose, repeat and move words and tags.
-std::vector<std::pair<std::string, Translator>> BadTranslators();
+std::vector<std::pair<std::string, ScriptedTranslator>> BadTranslators();
 // With each text as its own translation.
 std::string Unchanged(PassageReader reader, std::string_view part,
                       const DocumentOptions& options = {});

@@ -22,8 +22,10 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::string With(std::string_view translation, PassageReader reader, std::string_view part) {
-  return TranslatedBy([&](const Passage&) { return std::string(translation); }, reader, part);
+std::string With(std::string_view translation, PassageReader reader, std::string_view part,
+                 const DocumentOptions& options = {}) {
+  return TranslatedBy([&](const Passage&) { return std::string(translation); }, reader, part,
+                      options);
 }
 
 TEST(JsonReader, StringsAreTranslatedAndKeysKept) {
@@ -189,6 +191,27 @@ TEST(PropertiesReader, ApostrophesOfMessagesAreDoubled) {
   EXPECT_EQ(With("l'or", ReadProperties, "a=the"), "a=l'or");
 }
 
+TEST(PropertiesReader, QuotedArgumentsOfMessagesComeBackWhole) {
+  EXPECT_THAT(TextsOf(ReadProperties, "a=The water ''{0}'' is cold."),
+              ElementsAre("The water <x1 translate=\"no\">'{0}'</x1> is cold."));
+  EXPECT_EQ(With("L'eau <x1 translate=\"no\">'{0}'</x1> d'ici", ReadProperties,
+                 "a=The water ''{0}'' is cold."),
+            "a=L''eau ''{0}'' d''ici");
+  EXPECT_EQ(With("l'or <x1 translate=\"no\">{</x1> {0}", ReadProperties, "a=the '{' {0}"),
+            "a=l''or '{' {0}");
+  EXPECT_EQ(With("l'or", ReadProperties, "a=the '{0}'"), "a=l'or");
+  EXPECT_EQ(InUpperCase(ReadProperties, "a={0,number,#.##} of {1}"), "a={0,number,#.##} OF {1}");
+}
+
+TEST(PropertiesReader, BranchesOfAMessageAreLines) {
+  constexpr std::string_view kPart = "a={n, plural, one {# dog} other {# dogs of {name}}}";
+  EXPECT_THAT(TextsOf(ReadProperties, kPart),
+              ElementsAre("<x1/>\n{n} dog\n<x2/>\n{n} dogs of {name}\n<x3/>"));
+  EXPECT_EQ(InUpperCase(ReadProperties, kPart),
+            "a={n, plural, one {# DOG} other {# DOGS OF {name}}}");
+  EXPECT_EQ(With("<x2/> Hund", ReadProperties, kPart), kPart);  // what has no branches is not used
+}
+
 TEST(PropertiesReader, RefusesWhatIsDamaged) {
   EXPECT_THAT(TextsOf(ReadProperties, "a=b\nc=\\u12x4"),
               ElementsAre("line 2: want four hexadecimal digits behind \\u"));
@@ -253,6 +276,16 @@ TEST(YamlReader, WhatIsWrittenMeansTheTranslation) {
   }
 }
 
+TEST(YamlReader, TagsOfStringsStay) {
+  EXPECT_EQ(InUpperCase(ReadYaml, "a: ! 'one'\nb: ! \"two\"\nc: !!str three\nd: !x four\n"),
+            "a: ! 'ONE'\nb: ! \"TWO\"\nc: !!str THREE\nd: !x four\n");
+}
+
+TEST(YamlReader, FlowScalarsAreQuotedForOtherReaders) {
+  EXPECT_EQ(With("Wohin?", ReadYaml, "[Where, a]"), "['Wohin?', 'Wohin?']");
+  EXPECT_EQ(With("a:b", ReadYaml, "{k: Where}"), "{k: 'a:b'}");
+}
+
 TEST(YamlReader, TheLanguageAtTheTopFollows) {
   EXPECT_EQ(
       InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "de"}),
@@ -293,6 +326,152 @@ TEST(AndroidReader, StringsPluralsAndArrays) {
       "<string name=\"f\"><![CDATA[<p>A</p>]]></string>\n<string name=\"g\"/>\n</resources>\n");
   EXPECT_EQ(With("l'\"@ & <", ReadAndroid, "<resources><string>a</string></resources>"),
             "<resources><string>l\\'\\\"@ &amp; &lt;</string></resources>");
+}
+
+TEST(AndroidReader, OtherItemsStay) {
+  constexpr std::string_view kPart =
+      "<resources><style name=\"a\"><item name=\"b\">true</item></style>"
+      "<item name=\"c\" type=\"dimen\">wide</item><array name=\"d\"><item>first</item></array>"
+      "<string-array name=\"e\"><item>Monday</item></string-array></resources>";
+  EXPECT_THAT(TextsOf(ReadAndroid, kPart), ElementsAre("Monday"));
+}
+
+TEST(AndroidReader, EndsOfAValueStay) {
+  const auto value = [](const std::string& text) { return "<string>" + text + "</string>"; };
+  EXPECT_EQ(With("ja", ReadAndroid, value("\\u0020yes:\\u0020\\n")), value("\\u0020ja\\u0020\\n"));
+  EXPECT_EQ(With("d'ja", ReadAndroid, value("\"it is  \"")), value("\"d\\'ja  \""));
+  EXPECT_EQ(With("ja", ReadAndroid, value("\\\"yes\\\"")), value("ja"));
+}
+
+TEST(AndroidReader, LineBreaksOfCdataStay) {
+  EXPECT_EQ(
+      InUpperCase(ReadAndroid, "<string><![CDATA[\n  The cat<br/>\n  \"it\".\\n\n]]></string>"),
+      "<string><![CDATA[\n  THE CAT<br/>\n  \"IT\".\\n\n]]></string>");
+}
+
+TEST(ResxReader, ValuesOfStringsAreTranslated) {
+  constexpr std::string_view kPart =
+      "<root>\r\n<resheader name=\"a\"><value>kept</value></resheader>\r\n"
+      "<data name=\"b\" xml:space=\"preserve\"><value> one &amp;\r\ntwo </value><comment>kept"
+      "</comment></data><data name=\"c\" type=\"System.Drawing.Size\"><value>kept</value></data>"
+      "<data name=\">>d.Name\"><value>kept</value></data><data name=\"e\"><value/></data></root>";
+  EXPECT_EQ(
+      InUpperCase(ReadResx, kPart),
+      "<root>\r\n<resheader name=\"a\"><value>kept</value></resheader>\r\n"
+      "<data name=\"b\" xml:space=\"preserve\"><value> ONE &amp;\r\nTWO </value><comment>kept"
+      "</comment></data><data name=\"c\" type=\"System.Drawing.Size\"><value>kept</value></data>"
+      "<data name=\">>d.Name\"><value>kept</value></data><data name=\"e\"><value/></data></root>");
+  EXPECT_THAT(TextsOf(ReadResx, "<a/>"), ElementsAre("line 1: is <a>, want <root>"));
+}
+
+TEST(XcstringsReader, AddsWhatIsMissing) {
+  constexpr std::string_view kPart =
+      "{\"sourceLanguage\":\"en\",\"strings\":{\"Close\":{},\"a\":{\"localizations\":{\"en\":"
+      "{\"stringUnit\":{\"state\":\"new\",\"value\":\"One \\\"x\\\"\"}}}},"
+      "\"b\":{\"localizations\":{\"de\":{\"stringUnit\":{\"value\":\"kept\"}}}},"
+      "\"c\":{\"shouldTranslate\":false},\"d\":{\"localizations\":{\"en\":{\"variations\":{}}}}}}";
+  const DocumentOptions options = {.target_language = "de"};
+  EXPECT_THAT(TextsOf(ReadXcstrings, kPart, options), ElementsAre("Close", "One \"x\""));
+  const auto written = nlohmann::json::parse(InUpperCase(ReadXcstrings, kPart, options));
+  auto want = nlohmann::json::parse(kPart);
+  const auto unit = [](const std::string& value) {
+    return nlohmann::json{{"stringUnit", {{"state", "needs_review"}, {"value", value}}}};
+  };
+  want["strings"]["Close"]["localizations"]["de"] = unit("CLOSE");
+  want["strings"]["a"]["localizations"]["de"] = unit("ONE \"X\"");
+  EXPECT_EQ(written, want);
+}
+
+TEST(XcstringsReader, VariationsAreTranslated) {
+  constexpr std::string_view kPart =
+      "{\"sourceLanguage\":\"en\",\"strings\":{\"%lld "
+      "dogs\":{\"localizations\":{\"en\":{\"variations\":{"
+      "\"plural\":{\"one\":{\"stringUnit\":{\"state\":\"translated\",\"value\":\"a\\ndog\"}},"
+      "\"other\":{\"stringUnit\":{\"state\":\"new\",\"value\":\"%lld \\\"dogs\\\"\"}}}}}}}}}";
+  const DocumentOptions options = {.target_language = "de"};
+  EXPECT_THAT(TextsOf(ReadXcstrings, kPart, options), ElementsAre("a\ndog\n%lld \"dogs\""));
+  const auto variations = [&](const std::string& translation) {
+    const auto written = nlohmann::json::parse(With(translation, ReadXcstrings, kPart, options));
+    return written["strings"]["%lld dogs"]["localizations"]["de"]["variations"]["plural"];
+  };
+  const auto unit = [](const std::string& value) {
+    return nlohmann::json{{"stringUnit", {{"state", "needs_review"}, {"value", value}}}};
+  };
+  EXPECT_EQ(variations("ein\nHund\n%lld \"Hunde\""),
+            (nlohmann::json{{"one", unit("ein\nHund")}, {"other", unit("%lld \"Hunde\"")}}));
+  EXPECT_EQ(variations("ein Hund"),
+            (nlohmann::json{{"one", unit("a\ndog")}, {"other", unit("%lld \"dogs\"")}}));
+}
+
+TEST(FluentReader, PatternsAreTranslated) {
+  constexpr std::string_view kPart =
+      "# kept\nhello = Hello, { $name }!\n    .title = A \"title\"\n-brand = kept\n    .a = kept\n"
+      "long =\n    one\n    two\n\n    three\ndogs = { $n ->\n    [one] One dog\n"
+      "   *[other] { $n } dogs { -brand(case: \"}\") }\n}\nboth = I have { $n ->\n   *[other] "
+      "dogs\n"
+      "  }\n";
+  EXPECT_EQ(
+      InUpperCase(ReadFluent, kPart),
+      "# kept\nhello = HELLO, { $name }!\n    .title = A \"TITLE\"\n-brand = kept\n    .a = kept\n"
+      "long =\n    ONE TWO\n\n    THREE\ndogs = { $n ->\n    [one] ONE DOG\n"
+      "   *[other] { $n } DOGS { -brand(case: \"}\") }\n}\nboth = I have { $n ->\n   *[other] "
+      "dogs\n  }\n");
+  EXPECT_EQ(With("{ x\n.y", ReadFluent, "a = b\n"), "a = {\"{\"} x\n        {\".\"}y\n");
+}
+
+TEST(PhpReader, ValuesOfArraysAreTranslated) {
+  constexpr std::string_view kPart =
+      "<?php // kept\nreturn [\n  'a' => 'It\\'s :name', # kept\n  \"b\" => array('x' => \"two "
+      "$n\\n\"),\n"
+      "  'c' => ['three', 'four'], 'd' => f('kept'), 'e' => 'kept' . 'kept', 'f' => "
+      "X['kept'],\n];\n";
+  EXPECT_EQ(InUpperCase(ReadPhp, kPart),
+            "<?php // kept\nreturn [\n  'a' => 'IT\\'S :NAME', # kept\n  \"b\" => array('x' => "
+            "\"TWO $n\\n\"),\n"
+            "  'c' => ['THREE', 'FOUR'], 'd' => f('kept'), 'e' => 'kept' . 'kept', 'f' => "
+            "X['kept'],\n];\n");
+  EXPECT_EQ(InUpperCase(ReadPhp, "<?php\n$lang['a'] = 'one';\n$b = 'kept';\n"),
+            "<?php\n$lang['a'] = 'ONE';\n$b = 'kept';\n");
+  EXPECT_EQ(With("'$x\\", ReadPhp, "<?php return ['a', \"b\"];"),
+            "<?php return ['\\'$x\\\\', \"'\\$x\\\\\"];");
+  constexpr std::string_view kHeredocs =
+      "<?php return ['a' => <<<EOT\n  a 'cat [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => 'one'];";
+  EXPECT_EQ(InUpperCase(ReadPhp, kHeredocs),
+            "<?php return ['a' => <<<EOT\n  a 'cat [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => "
+            "'ONE'];");
+  EXPECT_THAT(TextsOf(ReadPhp, "<?php\nclass A {}\n"),
+              ElementsAre("line 2: has class, want an array of strings"));
+  EXPECT_TRUE(FindDocumentFormat("a.php")->begins("<?php\n/* x */ return array("));
+  EXPECT_FALSE(FindDocumentFormat("a.php")->begins("<?php\nnamespace A;"));
+  EXPECT_FALSE(FindDocumentFormat("a.ts")->begins("export const a = 1;"));
+}
+
+// What is written means the translation.
+TEST(StringReaders, ReadWhatTheyWrite) {
+  constexpr std::string_view kPieces[] = {"a",  "'", "\"", "\\", "{",  "}",  "$", " b ",
+                                          "\n", "[", "]",  "<",  "&",  "#",  "=", "\u00e9",
+                                          ".",  "*", "%",  ";",  "?>", "{0}"};
+  const std::vector<std::pair<PassageReader, std::string>> files = {
+      {ReadResx, "<root><data name=\"a\"><value>x</value></data></root>"},
+      {ReadFluent, "a = x\n"},
+      {ReadPhp, "<?php return ['a' => 'x', 'b' => \"x\"];"},
+      {ReadProperties, "a = x"},
+      {ReadPo, "msgid \"x\"\nmsgstr \"\"\n"},
+      {ReadAndroid, "<resources><string>x</string></resources>"},
+      {ReadAppleStrings, "\"a\" = \"x\";"}};
+  std::mt19937_64 random(1);
+  for (const auto& [reader, file] : files) {
+    for (int i = 0; i < 500; ++i) {
+      std::string text = "q";
+      for (size_t size = random() % 8; size > 0; --size) {
+        text += kPieces[random() % std::size(kPieces)];
+      }
+      text += "q";
+      const std::string written = With(text, reader, file);
+      const auto again = reader(written, {});
+      ASSERT_TRUE(again.ok()) << again.status() << written;
+    }
+  }
 }
 
 TEST(AndroidReader, EntitiesOfTheFileStay) {

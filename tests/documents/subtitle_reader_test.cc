@@ -84,6 +84,22 @@ std::string SrtAs(std::string_view translation, std::string_view text) {
   return out.starts_with(begin) ? out.substr(begin.size()) : out;
 }
 
+TEST(SubtitleReader, ADamagedBlockStaysAndIsReported) {
+  std::vector<std::string> warnings;
+  DocumentOptions options;
+  options.warn = [&](const std::string& what) { warnings.push_back(what); };
+  const std::string block = "\n2\n00:0x --> 00:02\nkept\n\n3\n";
+  EXPECT_EQ(InUpperCase(ReadSrt, "1\n00:01 --> 00:02\none\n" + block, options),
+            "1\n00:01 --> 00:02\nONE\n" + block);
+  EXPECT_THAT(warnings, ElementsAre("line 6: stays as it is, want a time such as 00:00:01,000 --> "
+                                    "00:00:02,000",
+                                    "line 9: stays as it is, want a time such as 00:00:01,000 --> "
+                                    "00:00:02,000"));
+  warnings.clear();
+  InUpperCase(ReadVtt, "WEBVTT\n\nNOTE a\n\n00:01.000 --> 00:02.000\none\n", options);
+  EXPECT_TRUE(warnings.empty());
+}
+
 TEST(SubtitleReader, WhatStandsAroundACueStaysThere) {
   EXPECT_EQ(SrtAs("Ja", "[Yes]"), "[Ja]");
   EXPECT_EQ(SrtAs("Ja", "{\\an8}<i>\u266a Yes \u266a</i>\n"), "{\\an8}<i>\u266a Ja \u266a</i>\n");
@@ -213,13 +229,14 @@ TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
         }
         part += "\n";
       }
-      Patience patience{DocumentOptions()};
-      const auto cues = ReadSubtitleCues(part, syntax, &patience);
+      const DocumentOptions options;
+      Patience patience(options);
+      const auto cues = ReadSubtitleCues(part, syntax, options, &patience);
       ASSERT_TRUE(cues.ok()) << cues.status() << part;
       for (const auto& [name, translate] : BadTranslators()) {
         const std::string out = TranslatedBy(translate, reader, part);
         SCOPED_TRACE(absl::StrCat(name, ":\n", part, "\nbecomes\n", out));
-        const auto after = ReadSubtitleCues(out, syntax, &patience);
+        const auto after = ReadSubtitleCues(out, syntax, options, &patience);
         ASSERT_TRUE(after.ok()) << after.status();
         ASSERT_EQ(after->size(), cues->size());
         for (size_t cue = 0; cue < cues->size(); ++cue) {

@@ -85,6 +85,14 @@ std::string Repeat(std::string_view text, int times) {
   return out;
 }
 
+TEST(HtmlReader, WhatXhtmlClosesByItselfSwallowsNothing) {
+  const std::string head = "<html xmlns=\"http://www.w3.org/1999/xhtml\">";
+  EXPECT_THAT(TextsOf(ReadHtml, head + "<title/><script src=\"a\"/><p>one<code/> two</p><style />"
+                                       "<p>three</p></html>"),
+              ElementsAre(head, "<p>one", " two</p>", "<p>three</p></html>"));
+  EXPECT_THAT(TextsOf(ReadHtml, "<script/><p>one</p>"), ElementsAre());
+}
+
 TEST(HtmlReader, ALargePageIsCutBetweenBlocks) {
   const std::string part =
       "<ul>" + Repeat("<li title='a>b'>An <i>item</i> that has some words.</li>\n", 500) + "</ul>";

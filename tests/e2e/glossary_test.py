@@ -27,6 +27,19 @@ class GlossaryTest(KeptThingsTest):
         dragoman("glossary", "delete", name)
         self.assertNotIn(name, dragoman("glossary", "list", "--output=json"))
 
+    def test_the_command_reads_csv(self):
+        server = self.serve()
+        dragoman = functools.partial(self.dragoman, server)
+        for csv, entries in (
+            ("\ufeff\"house, big\",\"Villa\"\r\ncat,Kater\r\n", "house, big\tVilla\ncat\tKater\n"),
+            ("house;Heim;Heims\nLondon\n", "house\tHeim\tHeims\nLondon\n"),
+            ("sep=,\nhouse,\"a \"\"b\"\"\"\n", "house\ta \"b\"\n"),
+            ("house,Heim,EN,DE\ncat,chat,EN,FR\n", "house\tHeim\ncat\tchat\n"),
+        ):
+            made = dragoman("glossary", "create", self.write("terms.csv", csv))
+            name = made.splitlines()[1].split()[0]
+            self.assertEqual(dragoman("glossary", "get", name), entries)
+
     def test_a_term_takes_the_place_of_the_models_own_word(self):
         server = serve(self, "--model", f"en-de={BUILT_IN}")
         request = pb.TranslateRequest(contents=["The house is old."], source_language="en", target_language="de")

@@ -20,7 +20,7 @@ from suite import optional
 
 DATA = os.path.join(SOURCE_DIR, "tests", "documents", "data")
 CONTAINERS = (".docx", ".odt", ".epub", ".pptx", ".odp", ".xlsx", ".ods")
-XML = (".dita", ".stringsdict", ".tmx", ".ts", ".xlf", ".xml")
+XML = (".dita", ".resx", ".stringsdict", ".tmx", ".ts", ".xlf", ".xml")
 
 
 def elements(xml, without=()):

@@ -101,8 +101,13 @@ TEST(HtmlReader, AnotherLanguageIsNotTranslated) {
 
 TEST(HtmlReader, ReferencesAreCharacters) {
   const MarkedText text = ReadHtml("&lt;caf&eacute;&gt; AT&T&nbsp;&copy 2&#x20AC;&amp;lt;", {});
-  EXPECT_THAT(Show(text), ElementsAre("<café> AT&T\u00A0© 2€&lt;"));
-  EXPECT_EQ(text.segments[0].spellings.at("\u00A0"), "&nbsp;");
+  EXPECT_THAT(Show(text), ElementsAre("<café> AT&T[&nbsp;] © 2[&#x20AC;]&lt;"));
+}
+
+TEST(HtmlReader, ReferencesOfSymbolsAreElementsWithoutText) {
+  EXPECT_THAT(Read("a &rsaquo; b&nbsp;c &copy;&#0;&#xD800; &eacute;&ndash;&hellip;&rsquo;&frac12;"),
+              ElementsAre("a [&rsaquo;]b[&nbsp;] c [&copy;][&#0;][&#xD800;]é–…’½"));
+  EXPECT_THAT(Read("<img alt='a &copy; b'>"), ElementsAre("a © b"));
 }
 
 TEST(HtmlReader, WhiteSpaceIsReadAsItIsShown) {

@@ -1,0 +1,246 @@
+// Xcode's string catalogues (.xcstrings): JSON with all languages of each string.
+//
+//   {"sourceLanguage" : "en", "strings" : {
+//      "Hello" : {"localizations" : {"fr" : {"stringUnit" : {"state" : "translated", ...}}}}}}
+//                                                                                     ^ "de" is
+//                                                                                     added
+//
+// A string without a translation gets one, whose state is "needs_review".  Its text is that in the
+// source language, or its key.  One that varies (by number or device) gets a copy of what the
+// source language has, whose texts are lines of one passage.  Those that are not to be translated
+// stay as they are.
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "documents/inline_text.h"
+#include "documents/passage_list.h"
+#include "documents/patience.h"
+#include "documents/readers.h"
+#include "documents/source_text.h"
+#include "engine/base/json.h"
+#include "engine/base/status.h"
+#include "engine/base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+constexpr size_t kMostCatalogueDepth = 32;
+constexpr size_t kBytesOfCatalogueKey = 64;
+
+class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, CatalogueHandler> {
+ public:
+  CatalogueHandler(std::string_view part, const DocumentOptions& options)
+      : part_(part),
+        source_(options.source_language),
+        target_(options.target_language),
+        patience_(options),
+        lines_(part) {}
+
+  bool Default() { return Advance(); }
+  bool Bool(bool value) {
+    if (keys_.size() == 3 && keys_[2] == "shouldTranslate") entry_.translated = value;
+    return Advance();
+  }
+  bool Key(const char* text, rapidjson::SizeType size, bool) {
+    keys_.back().assign(text, size);
+    patience_.Takes(kBytesOfCatalogueKey + size);
+    if (InLocalizations() && keys_.size() == 4 && keys_[3] == target_) entry_.translated = false;
+    if (InSource() && keys_.size() == 5) {
+      entry_.varies = entry_.varies || keys_[4] == "variations" || keys_[4] == "substitutions";
+    }
+    key_end_ = Here();
+    return Advance();
+  }
+  bool String(const char* text, rapidjson::SizeType size, bool) {
+    if (keys_.size() == 1 && keys_[0] == "sourceLanguage") source_.assign(text, size);
+    if (keys_.size() == 6 && InLocalizations() && keys_[3] == source_ && keys_[4] == "stringUnit" &&
+        keys_[5] == "value") {
+      entry_.text.assign(text, size);
+    }
+    if (InSource() && keys_.size() > 5 && keys_[keys_.size() - 2] == "stringUnit") {
+      patience_.Takes(sizeof(Unit) + size);
+      const size_t begin = part_.find('"', key_end_);
+      const bool state = keys_.back() == "state";
+      if (state || keys_.back() == "value") {
+        entry_.units.push_back({begin, Here(), state, std::string(text, size)});
+      }
+    }
+    return Advance();
+  }
+  bool StartObject() {
+    if (keys_.size() == 2 && keys_[0] == "strings") entry_ = {.text = keys_[1]};
+    if (InSource() && keys_.size() == 4) entry_.source = BraceHere('{');
+    return Open();
+  }
+  bool EndObject(rapidjson::SizeType members) {
+    keys_.pop_back();
+    const size_t brace = BraceHere('}');
+    if (InSource() && keys_.size() == 4) entry_.source_end = brace + 1;
+    if (InLocalizations() && keys_.size() == 3) {
+      entry_.localizations = brace;
+      entry_.languages = members > 0;
+    }
+    if (keys_.size() == 2 && keys_[0] == "strings") AddEntry(brace, members > 0);
+    return Advance();
+  }
+  bool StartArray() { return Open(); }
+  bool EndArray(rapidjson::SizeType) {
+    keys_.pop_back();
+    return Advance();
+  }
+
+  absl::Status Read(size_t skipped) {
+    rapidjson::MemoryStream stream(part_.data() + skipped, part_.size() - skipped);
+    stream_ = &stream;
+    skipped_ = skipped;
+    rapidjson::Reader reader;
+    constexpr unsigned kFlags =
+        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
+    if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
+    RETURN_IF_ERROR(patience_.status());
+    const size_t place = std::min(reader.GetErrorOffset() + skipped, part_.size());
+    if (keys_.size() > kMostCatalogueDepth) return DamagedAt(part_, place, "nests too deep");
+    return DamagedAt(
+        part_, place,
+        absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
+  }
+
+  Passages TakePassages() { return passages_.Take(); }
+
+ private:
+  // A value, or the state, of a text that the source language has.
+  struct Unit {
+    size_t begin = 0, end = 0;  // with its quotes
+    bool state = false;
+    std::string text;
+  };
+  struct Entry {
+    std::string text;
+    bool translated = true;  // it is to be
+    bool varies = false;
+    size_t source = 0, source_end = 0;  // the object of the source language
+    std::vector<Unit> units;            // in it
+    size_t localizations = 0;           // the brace that closes them; 0: there are none
+    bool languages = false;             // they have some
+  };
+
+  bool Advance() {
+    const size_t at = stream_->Tell();
+    return patience_.Lasts(at - std::exchange(told_, at));
+  }
+  bool Open() {
+    keys_.emplace_back();
+    return keys_.size() <= kMostCatalogueDepth && Advance();
+  }
+  size_t Here() const { return stream_->Tell() + skipped_; }
+  // The brace that was read last, or is to be read next.
+  size_t BraceHere(char brace) const {
+    return Here() < part_.size() && part_[Here()] == brace ? Here() : Here() - 1;
+  }
+  bool InSource() const { return InLocalizations() && keys_.size() > 3 && keys_[3] == source_; }
+  bool InLocalizations() const {
+    return keys_.size() > 2 && keys_[0] == "strings" && keys_[2] == "localizations";
+  }
+
+  // Adds what is missing in front of a brace that closes an object, as Xcode writes it.
+  void AddEntry(size_t brace, bool members) {
+    if (!entry_.translated || target_.empty()) return;
+    const std::string text = entry_.varies ? Lines() : entry_.text;
+    if (!HasWords(text)) return;
+    const bool known = entry_.localizations > 0;
+    const size_t end = known ? entry_.localizations : brace;
+    const size_t place = part_.find_last_not_of(" \t\r\n", end - 1) + 1;
+    const std::string before = (known ? entry_.languages : members) ? "," : "";
+    const std::string open = absl::StrCat(before, known ? "" : "\n      \"localizations\" : {",
+                                          "\n        ", WriteJson(nlohmann::json(target_)), " : ");
+    const std::string close = known ? "" : "\n      }";
+    Passage passage =
+        PlainPassage(place, place, lines_.At(place), text,
+                     [](std::string_view translation) { return std::string(translation); });
+    if (entry_.varies) {
+      const std::string object(part_.substr(entry_.source, entry_.source_end - entry_.source));
+      for (Unit& unit : entry_.units) unit.begin -= entry_.source, unit.end -= entry_.source;
+      passage.text = text;
+      passage.write = [open, close, object, units = entry_.units](std::string_view translation) {
+        return absl::StrCat(open, WriteVariations(object, units, translation), close);
+      };
+    } else {
+      passage.write = [open, close,
+                       write = std::move(passage.write)](std::string_view translation) {
+        return absl::StrCat(open, "{\n          \"stringUnit\" : {\n",
+                            "            \"state\" : \"needs_review\",\n            \"value\" : ",
+                            WriteJson(nlohmann::json(write(translation))),
+                            "\n          }\n        }", close);
+      };
+    }
+    passage.bilingual = true;
+    passages_.Add(std::move(passage));
+  }
+
+  // The texts of an entry that varies, in lines.
+  std::string Lines() const {
+    std::string lines;
+    for (const Unit& unit : entry_.units) {
+      if (!unit.state) absl::StrAppend(&lines, lines.empty() ? "" : "\n", unit.text);
+    }
+    return lines;
+  }
+
+  // The object of the source language with the translations of its texts, or as it is if they are
+  // not as many lines.
+  static std::string WriteVariations(std::string_view object, const std::vector<Unit>& units,
+                                     std::string_view translation) {
+    const auto count = [](std::string_view text) {
+      return std::count(text.begin(), text.end(), '\n') + 1;
+    };
+    std::ptrdiff_t wanted = 0;
+    for (const Unit& unit : units) wanted += unit.state ? 0 : count(unit.text);
+    const bool fits = count(translation) == wanted;
+    std::string out;
+    size_t done = 0;
+    for (const Unit& unit : units) {
+      std::string text = unit.state ? "needs_review" : unit.text;
+      if (!unit.state && fits) {
+        size_t end = 0;
+        for (auto lines = count(unit.text); lines > 0; --lines) {
+          end = std::min(translation.find('\n', end + (end > 0)), translation.size());
+        }
+        text = translation.substr(0, end);
+        translation.remove_prefix(std::min(end + 1, translation.size()));
+      }
+      absl::StrAppend(&out, std::string(object.substr(done, unit.begin - done)),
+                      WriteJson(nlohmann::json(text)));
+      done = unit.end;
+    }
+    return absl::StrCat(out, std::string(object.substr(done)));
+  }
+
+  const std::string_view part_;
+  std::string source_;
+  const std::string target_;
+  Patience patience_;
+  LineCounter lines_;
+  const rapidjson::MemoryStream* stream_ = nullptr;
+  size_t skipped_ = 0, told_ = 0;
+  size_t key_end_ = 0;
+  std::vector<std::string> keys_;  // of the open objects
+  Entry entry_;
+  PassageList passages_{&patience_};
+};
+
+}  // namespace
+
+Passages ReadXcstrings(std::string_view part, const DocumentOptions& options) {
+  RETURN_IF_ERROR(CheckUtf8(part));
+  CatalogueHandler handler(part, options);
+  RETURN_IF_ERROR(handler.Read(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+  return handler.TakePassages();
+}
+
+}  // namespace dragoman

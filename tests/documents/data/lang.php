@@ -1,0 +1,7 @@
+<?php
+/* A remark */
+return [
+    'hello' => 'Hello, :name! It\'s you.',
+    'pages' => ['next' => "Next $page\n", 'last' => 'Last'],
+    'count' => 12,
+];

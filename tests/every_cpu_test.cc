@@ -13,7 +13,7 @@
 #include "engine/math/kernels.h"
 #include "engine/request/translator.h"
 #include "gtest/gtest.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman::every_cpu_test {
 namespace {

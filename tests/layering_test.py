@@ -196,6 +196,15 @@ def readers(header, found):
     return {path for path in read if path.endswith(".cc")}
 
 
+def calls(page):
+    """(caller, called) of every line of a page's tree of files; the caller of its root is None."""
+    above = []
+    for indent, path in re.findall(r"^    ( *)((?:server|engine)/\w+/\w+\.(?:cc|h))  ", page, re.MULTILINE):
+        del above[len(indent) // 2:]
+        yield above[-1] if above else None, path
+        above.append(path)
+
+
 def strangers(files):
     """Code outside of the adapters that names a family; comments may."""
     for path, text in files:
@@ -259,6 +268,19 @@ class LayeringTest(unittest.TestCase):
         found = list(includes())
         self.assertGreater(len(found), 100)
         self.assertEqual(list(breaches(found)), [])
+
+    def test_the_page_lists_the_files_that_a_request_crosses(self):
+        self.assertEqual(list(calls("    engine/a/a.cc    x\n      engine/b/b.h   y\n      engine/c/c.cc  z\n")),
+                         [(None, "engine/a/a.cc"), ("engine/a/a.cc", "engine/b/b.h"), ("engine/a/a.cc", "engine/c/c.cc")])
+        with open(os.path.join(ROOT, "docs/architecture.md"), encoding="utf-8") as file:
+            found = list(calls(file.read()))
+        self.assertGreater(len(found), 15)
+        self.assertEqual([path for caller, path in found if caller is None], ["server/grpc/method_service.cc"])
+        edges = {(os.path.splitext(path)[0], os.path.splitext(header)[0]) for path, _, _, header in includes()}
+        for caller, path in found:
+            self.assertTrue(os.path.exists(os.path.join(ROOT, path)), path)
+            if caller is not None:
+                self.assertIn((os.path.splitext(caller)[0], os.path.splitext(path)[0]), edges)
 
     def test_costly_headers_are_read_by_few_files(self):
         found = list(includes())

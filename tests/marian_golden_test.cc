@@ -22,7 +22,7 @@
 #include "engine/decode/worker_pool.h"
 #include "engine/request/translator.h"
 #include "gtest/gtest.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman::marian_golden_test {
 namespace {

@@ -20,6 +20,7 @@
 #include "engine/base/status.h"
 #include "engine/decode/drafts.h"
 #include "engine/decode/replay.h"
+#include "engine/model/network.h"
 #include "engine/search/make_search.h"
 
 namespace dragoman {

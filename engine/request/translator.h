@@ -8,10 +8,10 @@
 //   const Translator translator(model, &pool, Limits());
 //   translator.Translate({.texts = {"The cat sleeps."}}, absl::InfiniteFuture(), done);
 //
-// (tests/translator_test.cc compiles and runs these lines.)  A request is checked, split into
-// sentences if it asks for that, and tokenized: one job per sentence (plan.h).  The jobs run in the
-// pool.  When the last one ends, their results are put together (assembly.h).  A request that needs
-// more than one model is a running_request.h.
+// (tests/request/translator_test.cc compiles and runs these lines.)  A request is checked, split
+// into sentences if it asks for that, and tokenized: one job per sentence (plan.h).  The jobs run
+// in the pool.  When the last one ends, their results are put together (assembly.h).  A request
+// that needs more than one model is a running_request.h.
 
 #ifndef DRAGOMAN_ENGINE_REQUEST_TRANSLATOR_H_
 #define DRAGOMAN_ENGINE_REQUEST_TRANSLATOR_H_

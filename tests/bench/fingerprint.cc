@@ -26,7 +26,7 @@
 #include "engine/math/kernels.h"
 #include "engine/request/translator.h"
 #include "hwy/targets.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman {
 namespace {

@@ -5,7 +5,7 @@
 //                                       literal, and as HTML, in turns
 //
 // Without a model, a translation is its source with the identity as its alignment
-// (tests/scripted_translation.h).
+// (tests/request/scripted_translation.h).
 
 #include <algorithm>
 #include <cstdio>
@@ -21,8 +21,8 @@
 #include "engine/text/literal_check.h"
 #include "engine/text/literal_marks.h"
 #include "engine/text/splitter.h"
-#include "tests/scripted_translation.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/scripted_translation.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman {
 namespace {

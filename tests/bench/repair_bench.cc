@@ -22,7 +22,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/request/translator.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman {
 namespace {

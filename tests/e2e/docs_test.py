@@ -350,7 +350,7 @@ class DocumentsTest(unittest.TestCase):
     def test_the_example_of_the_translator_is_one_that_is_compiled(self):
         with open(os.path.join(SOURCE_DIR, "engine/request/translator.h"), encoding="utf-8") as file:
             example = [line[len("//   "):] for line in file.read().split("\n") if line.startswith("//   ")]
-        with open(os.path.join(SOURCE_DIR, "tests/translator_test.cc"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE_DIR, "tests/request/translator_test.cc"), encoding="utf-8") as file:
             compiled = file.read()
         self.assertIn("".join(f"  {line}\n" for line in example), compiled)
 

@@ -8,8 +8,8 @@
 #include "engine/text/html_reader.h"
 #include "engine/text/html_tokenizer.h"
 #include "tests/fuzz/fuzzer.h"
-#include "tests/html_seen.h"
-#include "tests/scripted_translation.h"
+#include "tests/request/html_seen.h"
+#include "tests/request/scripted_translation.h"
 
 namespace dragoman {
 namespace {

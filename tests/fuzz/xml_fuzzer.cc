@@ -8,7 +8,7 @@
 #include "engine/base/utf8.h"
 #include "engine/text/xml_reader.h"
 #include "tests/fuzz/fuzzer.h"
-#include "tests/scripted_translation.h"
+#include "tests/request/scripted_translation.h"
 
 namespace dragoman {
 namespace {

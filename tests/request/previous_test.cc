@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::previous_test {
 namespace {

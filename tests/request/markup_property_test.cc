@@ -12,7 +12,7 @@
 
 #include "engine/text/xml_reader.h"
 #include "gtest/gtest.h"
-#include "tests/scripted_translation.h"
+#include "tests/request/scripted_translation.h"
 
 namespace dragoman::markup_property_test {
 namespace {

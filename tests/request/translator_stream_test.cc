@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "engine/request/translator.h"
 #include "gtest/gtest.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::translator_stream_test {
 namespace {

@@ -14,8 +14,8 @@
 #include "absl/strings/str_replace.h"
 #include "engine/text/html_reader.h"
 #include "gtest/gtest.h"
-#include "tests/html_seen.h"
-#include "tests/scripted_translation.h"
+#include "tests/request/html_seen.h"
+#include "tests/request/scripted_translation.h"
 
 namespace dragoman::html_markup_test {
 namespace {

@@ -1,7 +1,7 @@
 // A translation, for those who wait for it.
 
-#ifndef DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
-#define DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
+#ifndef DRAGOMAN_TESTS_REQUEST_TRANSLATE_AND_WAIT_H_
+#define DRAGOMAN_TESTS_REQUEST_TRANSLATE_AND_WAIT_H_
 
 #include <functional>
 #include <memory>
@@ -49,4 +49,4 @@ inline TranslateResponse TranslateAndWait(const Route& route, const TranslateReq
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_TESTS_TRANSLATE_AND_WAIT_H_
+#endif  // DRAGOMAN_TESTS_REQUEST_TRANSLATE_AND_WAIT_H_

@@ -8,7 +8,7 @@
 
 #include "engine/text/negation.h"
 #include "gtest/gtest.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::quality_test {
 namespace {

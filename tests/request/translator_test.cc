@@ -14,7 +14,7 @@
 #include "engine/text/chrf.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::translator_test {
 namespace {

@@ -24,7 +24,7 @@
 #include "engine/request/translator.h"
 #include "engine/text/words.h"
 #include "gtest/gtest.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman::alignment_quality_test {
 namespace {

@@ -12,9 +12,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
-namespace dragoman {
+namespace dragoman::running_request_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -113,4 +113,4 @@ TEST_F(GroupsTest, TextsKeepTheirOrderAndWhatNeedsNoTranslationStaysAsItIs) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::running_request_test

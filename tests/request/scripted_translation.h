@@ -1,7 +1,7 @@
 // Translates texts with markup without a model: by a script whose alignment is known.
 
-#ifndef DRAGOMAN_TESTS_SCRIPTED_TRANSLATION_H_
-#define DRAGOMAN_TESTS_SCRIPTED_TRANSLATION_H_
+#ifndef DRAGOMAN_TESTS_REQUEST_SCRIPTED_TRANSLATION_H_
+#define DRAGOMAN_TESTS_REQUEST_SCRIPTED_TRANSLATION_H_
 
 #include <string>
 
@@ -21,4 +21,4 @@ std::string TranslateByScript(MarkedText text, Script script, bool split = true)
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_TESTS_SCRIPTED_TRANSLATION_H_
+#endif  // DRAGOMAN_TESTS_REQUEST_SCRIPTED_TRANSLATION_H_

@@ -1,7 +1,7 @@
 // A translator of a small model, with small limits.
 
-#ifndef DRAGOMAN_TESTS_TRANSLATOR_FIXTURE_H_
-#define DRAGOMAN_TESTS_TRANSLATOR_FIXTURE_H_
+#ifndef DRAGOMAN_TESTS_REQUEST_TRANSLATOR_FIXTURE_H_
+#define DRAGOMAN_TESTS_REQUEST_TRANSLATOR_FIXTURE_H_
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "engine/request/translator.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
-#include "tests/translate_and_wait.h"
+#include "tests/request/translate_and_wait.h"
 
 namespace dragoman {
 
@@ -40,4 +40,4 @@ class TranslatorTest : public testing::Test {
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_TESTS_TRANSLATOR_FIXTURE_H_
+#endif  // DRAGOMAN_TESTS_REQUEST_TRANSLATOR_FIXTURE_H_

@@ -16,7 +16,7 @@
 #include "engine/request/route.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::memory_test {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "gtest/gtest.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::translator_options_test {
 namespace {

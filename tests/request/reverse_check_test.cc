@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "engine/request/running_request.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::reverse_check_test {
 namespace {

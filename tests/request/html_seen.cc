@@ -1,4 +1,4 @@
-#include "tests/html_seen.h"
+#include "tests/request/html_seen.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"

@@ -11,7 +11,7 @@
 #include "engine/request/route.h"
 #include "engine/request/translator.h"
 #include "gtest/gtest.h"
-#include "tests/translator_fixture.h"
+#include "tests/request/translator_fixture.h"
 
 namespace dragoman::translator_markup_test {
 namespace {

@@ -1,7 +1,7 @@
 // What a reader of HTML sees, to compare texts before and after translation.
 
-#ifndef DRAGOMAN_TESTS_HTML_SEEN_H_
-#define DRAGOMAN_TESTS_HTML_SEEN_H_
+#ifndef DRAGOMAN_TESTS_REQUEST_HTML_SEEN_H_
+#define DRAGOMAN_TESTS_REQUEST_HTML_SEEN_H_
 
 #include <string>
 #include <vector>
@@ -20,4 +20,4 @@ SeenHtml SeeHtml(const std::string& html);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_TESTS_HTML_SEEN_H_
+#endif  // DRAGOMAN_TESTS_REQUEST_HTML_SEEN_H_

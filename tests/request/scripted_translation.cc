@@ -1,4 +1,4 @@
-#include "tests/scripted_translation.h"
+#include "tests/request/scripted_translation.h"
 
 #include <algorithm>
 #include <utility>

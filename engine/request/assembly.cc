@@ -137,13 +137,14 @@ void FinishMarks(Part* to) {
 }
 
 // Fills in what a part says.
-void Finish(const Tokenizer& tokenizer, const AlignmentPlan& plan, Part* part) {
-  part->stays = part->hypothesis == nullptr && part->sentence().stored() == nullptr;
-  if (!part->stays) {
-    Decode(tokenizer, plan, part);
-    FinishMarks(part);
+Part Finish(const Tokenizer& tokenizer, const AlignmentPlan& plan, Part part) {
+  part.stays = part.hypothesis == nullptr && part.sentence().stored() == nullptr;
+  if (!part.stays) {
+    Decode(tokenizer, plan, &part);
+    FinishMarks(&part);
   }
-  if (part->stays) part->target = part->source();
+  if (part.stays) part.target = part.source();
+  return part;
 }
 
 // Bytes that are neither words nor numbers, so that what they replace is not checked.
@@ -369,8 +370,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       // A sentence with fewer hypotheses than another repeats its last one.
       const Hypothesis* const hypothesis =
           found.empty() ? nullptr : &found[std::min(h, found.size() - 1)];
-      Part part = {text, s, hypothesis, whole.text.size(), h == 0};
-      Finish(tokenizer, alignment, &part);
+      Part part = Finish(tokenizer, alignment, {text, s, hypothesis, whole.text.size(), h == 0});
       const auto faults = FinishLiterals(part, &whole.literal_faults);
       qualities[s] = FinishQuality(part, faults, &whole.quality);
       if (renderer.has_value() && !part.stays) renderer->Set(s, part.target, part.placement);
@@ -416,26 +416,20 @@ absl::Status CheckQuality(std::optional<float> least, bool refuse, size_t text,
 
 std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                    const Hypothesis* hypothesis, const AlignmentPlan& alignment) {
-  Part part = {text, sentence, hypothesis};
-  Finish(tokenizer, alignment, &part);
-  return std::move(part.target);
+  return Finish(tokenizer, alignment, {text, sentence, hypothesis}).target;
 }
 
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer) {
-  Part part = {text, sentence, hypothesis};
-  Finish(tokenizer, alignment, &part);
-  if (part.stays) return;
-  renderer->Set(sentence, std::move(part.target), std::move(part.placement));
+  Part part = Finish(tokenizer, alignment, {text, sentence, hypothesis});
+  if (!part.stays) renderer->Set(sentence, std::move(part.target), std::move(part.placement));
 }
 
 bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                  absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment) {
   return std::any_of(hypotheses.begin(), hypotheses.end(), [&](const Hypothesis& hypothesis) {
-    Part part = {text, sentence, &hypothesis};
-    Finish(tokenizer, alignment, &part);
-    return part.stays;
+    return Finish(tokenizer, alignment, {text, sentence, &hypothesis}).stays;
   });
 }
 

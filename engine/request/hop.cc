@@ -32,7 +32,6 @@ class Hop : public std::enable_shared_from_this<Hop> {
   void JobDone(size_t job, JobResult result);
   void Answer(absl::Status status);
   void Respond(absl::Status status);
-  absl::Status AssembleTexts(std::vector<Translation>* translations) const;
 
   const std::shared_ptr<const Model> model_;
   const HopCall call_;
@@ -148,7 +147,12 @@ void Hop::Answer(absl::Status status) {
 void Hop::Respond(absl::Status status) {
   TranslateResponse response;
   const absl::Time start = absl::Now();
-  if (status.ok() && !teller_.has_value()) status = AssembleTexts(&response.translations);
+  for (size_t t = 0; t < plan_.texts.size() && status.ok() && !teller_.has_value(); ++t) {
+    response.translations.push_back(
+        Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment));
+    status =
+        CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t, &response.translations.back());
+  }
   if (!status.ok()) response.translations.clear();
   response.status = std::move(status);
   TranslateTimes& times = response.times;
@@ -164,16 +168,6 @@ void Hop::Respond(absl::Status status) {
   times.tokenize = tokenize_;
   times.detokenize = absl::Now() - start;
   call_.done(std::move(response));
-}
-
-absl::Status Hop::AssembleTexts(std::vector<Translation>* translations) const {
-  for (size_t t = 0; t < plan_.texts.size(); ++t) {
-    translations->push_back(
-        Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment));
-    RETURN_IF_ERROR(
-        CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t, &translations->back()));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include "engine/search/row_sampler.h"
 
 namespace dragoman {
-
 namespace {
 
 constexpr float kMaxLoss = 100.0f;
@@ -279,15 +278,14 @@ std::vector<int32_t> JobMaker::Beginning(const std::string& text) const {
 void JobMaker::AddShortlist(Job* job) const {
   if (model().shortlist() == nullptr) return;
   job->shortlist = model().shortlist()->TokensFor(job->source);
-  if (job->shortlist.empty() || job->phrases.empty()) return;
+  if (job->phrases.empty()) return;
+  std::vector<int32_t> tokens;
   for (const Phrase& phrase : job->phrases) {
     for (const std::vector<int32_t>& form : phrase.forms) {
-      job->shortlist.insert(job->shortlist.end(), form.begin(), form.end());
+      tokens.insert(tokens.end(), form.begin(), form.end());
     }
   }
-  std::sort(job->shortlist.begin(), job->shortlist.end());
-  job->shortlist.erase(std::unique(job->shortlist.begin(), job->shortlist.end()),
-                       job->shortlist.end());
+  AddToShortlist(tokens, &job->shortlist);
 }
 
 }  // namespace dragoman

@@ -121,7 +121,6 @@ class Planner {
   bool SplitsTexts() const;
   bool WantsAttention() const;
   PreviousVersion PreviousOf(size_t text);
-  absl::Status CheckMemories() const;
   bool LooksUp() const;
   std::vector<TextSpan> KeptIn(size_t text) const;
   absl::Status LookUp(size_t t, absl::Span<const TextSpan> sentences, size_t number);
@@ -171,7 +170,9 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(CheckTargets(request_));
   RETURN_IF_ERROR(CheckQuality(&request_));
   RETURN_IF_ERROR(CheckPrevious(request_, context_.limits));
-  RETURN_IF_ERROR(CheckMemories());
+  if (const int percent = request_.memory_threshold; percent < 50 || percent > 100) {
+    return InvalidField("memory_threshold", absl::StrCat("is ", percent, ", want 50 to 100"));
+  }
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
   plan_.texts.resize(request_.texts.size());
@@ -255,12 +256,6 @@ PreviousVersion Planner::PreviousOf(size_t t) {
     *text = std::move(read->text);
   }
   return {source, translation, SplitsTexts()};
-}
-
-absl::Status Planner::CheckMemories() const {
-  const int percent = request_.memory_threshold;
-  if (percent >= 50 && percent <= 100) return absl::OkStatus();
-  return InvalidField("memory_threshold", absl::StrCat("is ", percent, ", want 50 to 100"));
 }
 
 // Whether sentences are looked up in memories.  What asks for something else than the best

@@ -55,6 +55,13 @@ JobResult BetterOf(JobResult repair, JobResult plain) {
 
 }  // namespace
 
+void AddToShortlist(absl::Span<const int32_t> tokens, std::vector<int32_t>* shortlist) {
+  if (shortlist->empty()) return;
+  shortlist->insert(shortlist->end(), tokens.begin(), tokens.end());
+  std::sort(shortlist->begin(), shortlist->end());
+  shortlist->erase(std::unique(shortlist->begin(), shortlist->end()), shortlist->end());
+}
+
 std::vector<char> ChangedTokens(std::string_view stored, std::string_view sentence,
                                 absl::Span<const TextSpan> tokens) {
   const std::vector<std::string_view> words = ComparedWords(sentence);
@@ -92,12 +99,7 @@ JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<cha
   job->draft_loss = most_loss;
   job->changed = std::move(changed);
   job->attention = job->margins = true;
-  if (!job->shortlist.empty()) {
-    job->shortlist.insert(job->shortlist.end(), job->draft.begin(), job->draft.end());
-    std::sort(job->shortlist.begin(), job->shortlist.end());
-    job->shortlist.erase(std::unique(job->shortlist.begin(), job->shortlist.end()),
-                         job->shortlist.end());
-  }
+  AddToShortlist(job->draft, &job->shortlist);
   return job;
 }
 

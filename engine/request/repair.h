@@ -20,6 +20,7 @@
 #ifndef DRAGOMAN_ENGINE_REQUEST_REPAIR_H_
 #define DRAGOMAN_ENGINE_REQUEST_REPAIR_H_
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,9 @@ namespace dragoman {
 // stored sentence does not have there, else 0.
 std::vector<char> ChangedTokens(std::string_view stored, std::string_view sentence,
                                 absl::Span<const TextSpan> tokens);
+
+// Adds tokens to a shortlist, unless that is empty, which means the whole vocabulary.
+void AddToShortlist(absl::Span<const int32_t> tokens, std::vector<int32_t>* shortlist);
 
 // Whether a job, which translates a sentence plainly, could do so by repairing: it searches for one
 // best translation, freely, with a network that attends and takes several tokens.

@@ -195,15 +195,22 @@ class Resolver {
     return true;
   }
 
+  // Of the text up to a mark or, in a long block, the end of a sentence.
+  size_t TextSize(std::string_view text) const {
+    size_t size = 0;
+    for (; size < text.size() && text[size] != '\x01' && text[size] != '\x02'; ++size) {
+      if (is_long_ && text.substr(size).starts_with(". ")) return size + 2;
+    }
+    return size;
+  }
+
   // Text, and what is none but was read as such.
   void AddText(size_t begin, size_t end) {
     while (begin < end) {
       const std::string_view rest = source_.substr(begin, end - begin);
-      size_t size = std::min(rest.find_first_of("\x01\x02"), rest.size());
+      size_t size = TextSize(rest);
       const size_t known = items_.size();
       if (size > 0) {
-        const size_t sentence = rest.find(". ");
-        if (is_long_ && sentence < size) size = std::min(size, sentence + 2);
         items_.push_back({Item::kText, "", Raw(begin, begin + size)});
       } else if (rest[0] == MarkdownMask::kKept) {
         size = std::min(rest.find_first_not_of(MarkdownMask::kKept), rest.size());

@@ -294,7 +294,7 @@ class Masker {
 
   // What is kept within the lines of a paragraph, outside of code.
   void Inline(size_t begin, size_t end) {
-    const size_t first = source_.find_first_not_of(" \t\r\n>", begin);
+    const size_t first = source_.substr(0, end).find_first_not_of(" \t\r\n>", begin);
     in_table_ = first < end && source_[first] == '|' && mask_[first] == '|';
     for (size_t at = begin; at < end;) at = std::max(Step(begin, at, end), at + 1);
   }

@@ -31,7 +31,7 @@ bool IsMarker(std::string_view text, size_t at, bool table) {
     case '_':
       return !(IsSpace(before) && IsSpace(after)) && !(IsAlnum(before) && IsAlnum(after));
     case '~':
-      return std::count(text.begin(), text.end(), '~') > 1;
+      return text.find('~') < at || text.find('~', at + 1) != text.npos;
     case '<':
       return absl::ascii_isalpha(static_cast<unsigned char>(after)) || after == '/' ||
              after == '!' || after == '?';

@@ -21,13 +21,16 @@ constexpr std::string_view kUntranslatedTag = "translate=\"no\"";
 std::string WithoutTags(std::string_view text, PassageMarkup markup) {
   if (markup == PassageMarkup::kNone) return std::string(text);
   std::string out;
+  bool closes = true;  // a ">" follows
   while (!text.empty()) {
     const size_t plain = std::min(text.find_first_of("<&"), text.size());
     out += text.substr(0, plain);
     text.remove_prefix(plain);
     if (text.empty()) break;
     const bool tag = text[0] == '<';
-    const size_t end = text.substr(0, tag ? text.npos : 32).find(tag ? '>' : ';');
+    const size_t end =
+        tag && !closes ? text.npos : text.substr(0, tag ? text.npos : 32).find(tag ? '>' : ';');
+    if (tag) closes = end != text.npos;
     const std::string_view whole = text.substr(0, end == text.npos ? 1 : end + 1);
     text.remove_prefix(whole.size());
     out += ' ';
@@ -53,7 +56,9 @@ std::vector<std::string_view> TagsOf(std::string_view text, PassageMarkup markup
   std::vector<std::string_view> tags;
   if (markup == PassageMarkup::kNone) return tags;
   for (size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
-    tags.push_back(text.substr(at, text.find('>', at) - at));
+    const size_t end = text.find('>', at);
+    tags.push_back(text.substr(at, end - at));
+    if (end == text.npos) break;
   }
   return tags;
 }

@@ -39,6 +39,7 @@ constexpr size_t kMostCues = 6;  // of a passage
 // have the tags around them.
 constexpr size_t kBytesOfSentence = 512, kBytesOfLayout = 256;
 constexpr int64_t kMostSilence = 2000;  // milliseconds between cues of a sentence
+constexpr size_t kMostNamed = 40;   // bytes
 constexpr size_t kAnyWidth = 1 << 30;   // of a line that is not cut
 constexpr std::string_view kNoBreakSpace = "\u00a0";
 
@@ -80,7 +81,8 @@ std::string ReadReferences(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t at = std::min(text.find('&'), text.size());
-    const size_t end = std::min(text.find(';', at), text.size() - 1) + 1;
+    const size_t end =
+        std::min(text.substr(0, at + kMostNamed).find(';', at), text.size() - 1) + 1;
     const std::string characters =
         at == text.size() ? "" : CharactersNamed(text.substr(at, end - at));
     const size_t read = characters.empty() ? std::min(at + 1, text.size()) : at;

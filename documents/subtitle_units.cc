@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t kMostJoined = 4096;  // bytes of text in which tags are joined
 constexpr int kMostAround = 16;       // things around a unit
+constexpr size_t kMostClosing = 256;  // bytes of what closes a text
 constexpr size_t kMostName = 30;      // bytes of the name of a speaker
 
 constexpr std::string_view kSpeakerMarks[] = {"-", "\u2013", "\u2014", ">>", "&gt;&gt;"};
@@ -46,17 +47,22 @@ bool NamesSpeaker(std::string_view text) {
 
 // Without the tags in front; `voice` is <v ...> among them.
 std::string_view WithoutTagsInFront(std::string_view text, bool braces, std::string* voice) {
+  text = StripWhiteSpace(text);
   while (true) {
-    text = StripWhiteSpace(text);
     const size_t tag = SubtitleTagSize(text, braces);
-    if (tag == 0) return text;
+    if (tag == 0) return StripWhiteSpace(text);
     if (text.starts_with("<v ") || text.starts_with("<v.")) *voice = text.substr(0, tag);
     text.remove_prefix(tag);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   }
 }
 
 // Without the tags, quotes and brackets at its end.
 std::string_view WithoutClosing(std::string_view text, bool braces) {
+  // Only the end counts, so that the time is that of the text.
+  if (text.size() > kMostClosing) text.remove_prefix(text.size() - kMostClosing);
+  while (!text.empty() && (static_cast<unsigned char>(text[0]) & 0xc0) == 0x80)
+    text.remove_prefix(1);
   while (true) {
     text = StripWhiteSpace(text);
     const size_t size = text.size();

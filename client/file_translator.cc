@@ -204,8 +204,8 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
     ASSIGN_OR_RETURN(open->journal, Journal::Open(file.output + ".part", HexSha256(what)));
     open->file_size = static_cast<double>(fs::file_size(file.input, error));
     DocumentOptions document = options_.document;
-    document.warn = [report, input = file.input](const std::string& what) {
-      report->warnings.push_back(absl::StrCat(input, ", ", what));
+    document.warn = [report, input = file.input](const std::string& warning) {
+      report->warnings.push_back(absl::StrCat(input, ", ", warning));
     };
     ASSIGN_OR_RETURN(open->document,
                      OpenDocument(*file.format, file.input, open->partial(), document));

@@ -104,7 +104,7 @@ TEST(Markup, ReferencesOfSymbolsStayAsTheyAre) {
   EXPECT_EQ(Translate("<b>One.</b><i>&#xa0;Two</i> three.", Script::kIdentity),
             "<b>One.</b> <i>&#xa0;Two</i> three.");
   for (const std::string reference : {"&#xa0;", "&#xa9;", "&#x2022;", "&#x2192;"}) {
-    for (const std::string xml : {"one" + reference + "two three", "one " + reference + " two"}) {
+    for (const std::string& xml : {"one" + reference + "two three", "one " + reference + " two"}) {
       const std::string out = Reversed(xml);
       EXPECT_NE(out.find(reference), out.npos) << out;
       EXPECT_EQ(out.find(reference), out.rfind(reference)) << out;

@@ -57,7 +57,8 @@ std::string_view WithoutTagsInFront(std::string_view text, bool braces, std::str
 
 // Without the tags, quotes and brackets at its end.
 std::string_view WithoutClosing(std::string_view text, bool braces) {
-  while (true) {
+  constexpr int kMostClosing = 64;  // each takes as long as the text
+  for (int i = 0; i < kMostClosing; ++i) {
     text = StripWhiteSpace(text);
     const size_t size = text.size();
     if (text.ends_with('>')) text = text.substr(0, std::min(text.rfind('<'), size));
@@ -65,8 +66,9 @@ std::string_view WithoutClosing(std::string_view text, bool braces) {
     for (const std::string_view mark : {"\"", "'", "”", "’", "»", "」", "』"}) {
       if (text.ends_with(mark)) text.remove_suffix(mark.size());
     }
-    if (text.size() == size) return text;
+    if (text.size() == size) break;
   }
+  return text;
 }
 
 bool EndsSentence(std::string_view text, bool braces) {

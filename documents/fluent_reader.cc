@@ -232,7 +232,7 @@ class FluentReader {
 
   // The line break and indentation that a line of the pattern has.
   std::string NewlineBefore(size_t begin) const {
-    const std::string newline = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
+    const std::string newline = has_returns_ ? "\r\n" : "\n";
     const size_t line = part_.substr(0, begin).find_last_of('\n') + 1;
     const std::string_view space = part_.substr(line, begin - line);
     const bool alone = !space.empty() && space.find_first_not_of(" \t") == space.npos;
@@ -260,6 +260,7 @@ class FluentReader {
   }
 
   const std::string_view part_;
+  const bool has_returns_ = part_.find("\r\n") != part_.npos;
   Patience patience_;
   LineCounter lines_;
   size_t at_ = 0;

@@ -12,6 +12,7 @@
 #include "documents/patience.h"
 #include "documents/program_text.h"
 #include "documents/readers.h"
+#include "documents/text_encoding.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -102,6 +103,7 @@ class File : public Document {
   File(const DocumentFormat& format, std::string output, std::string bytes, DocumentOptions options)
       : format_(format),
         output_(std::move(output)),
+        encoding_(DecodeText(format.name, &bytes)),
         bytes_(std::move(bytes)),
         options_(std::move(options)),
         patience_(options_) {}
@@ -124,9 +126,10 @@ class File : public Document {
   std::string_view part() const override { return ""; }
 
   absl::Status Write(const PassageTranslations& translations) override {
-    const std::string out = Splice(bytes_, passages_, translations, &patience_);
+    std::string out = Splice(bytes_, passages_, translations, &patience_);
     RETURN_IF_ERROR(patience_.status());
     RETURN_IF_ERROR(Check(out));
+    out = EncodeText(format_.name, encoding_, std::move(out));
     std::ofstream file(output_, std::ios::binary | std::ios::trunc);
     file.write(out.data(), static_cast<std::streamsize>(out.size()));
     file.close();
@@ -149,7 +152,9 @@ class File : public Document {
   }
 
   const DocumentFormat format_;
-  const std::string output_, bytes_;
+  const std::string output_;
+  const TextEncoding encoding_;
+  const std::string bytes_;  // in UTF-8
   const DocumentOptions options_;
   Patience patience_;
   std::vector<Passage> passages_;

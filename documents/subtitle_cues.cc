@@ -204,9 +204,11 @@ class CueReader {
   // Cuts the text at "\N".  Drawings, and the syllables of karaoke, are no text.
   void AddLines(size_t begin, const SubtitleLine& line, SubtitleCue* cue) const {
     bool override = false;
+    const size_t begin_of_text = begin;
+    const size_t last_brace = part_.substr(begin, line.end - begin).rfind('}');
     for (size_t at = begin; at < line.end; ++at) {
       const std::string_view rest = part_.substr(at, line.end - at);
-      if (rest[0] == '{') override = rest.find('}') != rest.npos;
+      if (rest[0] == '{') override = last_brace != part_.npos && begin_of_text + last_brace > at;
       if (rest[0] == '}') override = false;
       if (rest[0] != '\\' || rest.size() < 2) continue;
       const bool drawing = rest.size() > 2 && rest[1] == 'p' && rest[2] >= '1' && rest[2] <= '9';

@@ -71,8 +71,9 @@ std::string_view WithoutClosing(std::string_view text, bool braces) {
     for (const std::string_view mark : {"\"", "'", "”", "’", "»", "」", "』"}) {
       if (text.ends_with(mark)) text.remove_suffix(mark.size());
     }
-    if (text.size() == size) return text;
+    if (text.size() == size) break;
   }
+  return text;
 }
 
 bool EndsSentence(std::string_view text, bool braces) {

@@ -84,6 +84,11 @@ std::string SrtAs(std::string_view translation, std::string_view text) {
   return out.starts_with(begin) ? out.substr(begin.size()) : out;
 }
 
+TEST(SubtitleReader, ManyQuotesTakeTimeInProportion) {
+  const std::string part = "1\n00:01 --> 00:02\n" + std::string(1 << 18, '"') + "\n";
+  EXPECT_EQ(InUpperCase(ReadSrt, part), part);  // 32 KiB took two seconds
+}
+
 TEST(SubtitleReader, ADamagedBlockStaysAndIsReported) {
   std::vector<std::string> warnings;
   DocumentOptions options;

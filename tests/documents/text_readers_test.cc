@@ -1,5 +1,7 @@
 // Plain text and HTML.
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,47 @@ std::string Repeat(std::string_view text, int times) {
   std::string out;
   for (; times > 0; --times) out += text;
   return out;
+}
+
+// The file in upper case, through OpenDocument.
+std::string FileInUpperCase(const std::string& name, const std::string& bytes) {
+  const std::string path = ::testing::TempDir() + "/encoding_" + name, output = path + ".new";
+  std::ofstream(path, std::ios::binary) << bytes;
+  const auto document = OpenDocument(*FindDocumentFormat(name), path, output, {});
+  if (!document.ok()) return std::string(document.status().message());
+  const auto passages = (*document)->Next();
+  if (!passages.ok()) return std::string(passages.status().message());
+  PassageTranslations translations;
+  for (const Passage& passage : **passages) {
+    translations.push_back(UpperCase(passage.text, passage.markup) + "\u20ac");
+  }
+  const absl::Status written = (*document)->Write(translations);
+  if (!written.ok()) return std::string(written.message());
+  std::ifstream file(output, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(TextEncoding, FilesComeOutAsTheyCame) {
+  using std::string_literals::operator""s;
+  EXPECT_EQ(FileInUpperCase("a.txt",
+                            "\xff\xfe"
+                            "a\0\xe9\0\n\0"s),
+            "\xff\xfe"
+            "A\0\xe9\0\xac\x20\n\0"s);
+  EXPECT_EQ(FileInUpperCase("a.txt", "\xfe\xff\0a\0\n"s), "\xfe\xff\0A\x20\xac\0\n"s);
+  EXPECT_EQ(FileInUpperCase("a.resx",
+                            "<?xml version=\"1.0\" encoding='iso-8859-1'?><root><data name=\"a\">"
+                            "<value>a\xe9</value></data></root>"),
+            "<?xml version=\"1.0\" encoding='iso-8859-1'?><root><data name=\"a\">"
+            "<value>A\xe9&#8364;</value></data></root>");
+  EXPECT_EQ(FileInUpperCase("a.html", "<meta charset=latin1><p>a\xe9</p>"),
+            "<meta charset=latin1><p>A\xe9</p>\x80");
+  const std::string po = "msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=";
+  const std::string entry = "\\n\"\n\nmsgid \"a\xe9\"\nmsgstr ";
+  EXPECT_EQ(FileInUpperCase("a.po", po + "ISO-8859-15" + entry + "\"\"\n"),
+            po + "ISO-8859-15" + entry + "\"A\xe9\xa4\"\n");
+  EXPECT_EQ(FileInUpperCase("a.po", po + "ISO-8859-1" + entry + "\"\"\n"),
+            po + "UTF-8\\n\"\n\nmsgid \"a\u00e9\"\nmsgstr \"A\u00e9\u20ac\"\n");
 }
 
 TEST(HtmlReader, WhatXhtmlClosesByItselfSwallowsNothing) {

@@ -178,7 +178,8 @@ class PermissionsTest : public testing::Test {
                         const std::string& principal, const std::string& body = "") {
     RawHttpClient client(server_->server().http_address());
     client.Send(method + " " + path + " HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " +
-                TokenOf(principal) + "\r\nContent-Type: application/json\r\nContent-Length: " +
+                TokenOf(principal) +
+                "\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: " +
                 std::to_string(body.size()) + "\r\n\r\n" + body);
     return client.Receive();
   }

@@ -141,7 +141,7 @@ TEST(Terms, ASourceThatIsFoundWhereAnEarlierOneIsIsRefused) {
 }
 
 TEST(Terms, OfEqualSourcesTheFirstCountsThatIsForTheText) {
-  const TermLists lists = Own({{"a", {"0"}, false, {{}}},
+  const TermLists lists = Own({{"a", {"0"}, false, std::vector<size_t>{}},
                                {"a", {"1"}, false, {{1}}},
                                {"a", {"2"}, false, {{1, 2}}},
                                {"a", {"3"}, true}});

@@ -59,21 +59,7 @@ class StringsReader {
  private:
   char Peek() const { return at_ < part_.size() ? part_[at_] : '\0'; }
 
-  absl::Status SkipSpaces() {
-    while (true) {
-      at_ = std::min(part_.find_first_not_of(" \t\r\n", at_), part_.size());
-      const std::string_view rest = part_.substr(at_);
-      if (rest.starts_with("//")) {
-        at_ = std::min(part_.find('\n', at_), part_.size());
-      } else if (rest.starts_with("/*")) {
-        const size_t close = part_.find("*/", at_ + 2);
-        if (close == part_.npos) return DamagedAt(part_, at_, "has a comment without its end");
-        at_ = close + 2;
-      } else {
-        return absl::OkStatus();
-      }
-    }
-  }
+  absl::Status SkipSpaces() { return SkipComments(part_, /*hashes=*/false, &at_); }
 
   absl::Status TakeWord(std::string* word) {
     if (Peek() == '"') return TakeString(word);

@@ -81,7 +81,7 @@ class PhpReader {
   }
 
   absl::Status Next(PhpToken* token) {
-    RETURN_IF_ERROR(SkipComments());
+    RETURN_IF_ERROR(SkipComments(part_, /*hashes=*/true, &at_));
     *token = {PhpToken::kOther, at_, at_};
     if (at_ >= part_.size()) {
       token->kind = PhpToken::kEnd;
@@ -127,22 +127,6 @@ class PhpReader {
       }
     }
     return text.size();
-  }
-
-  absl::Status SkipComments() {
-    while (true) {
-      at_ = std::min(part_.find_first_not_of(" \t\r\n", at_), part_.size());
-      const std::string_view rest = part_.substr(at_);
-      if (rest.starts_with("//") || (rest.starts_with('#') && !rest.starts_with("#["))) {
-        at_ = std::min(part_.find('\n', at_), part_.size());
-      } else if (rest.starts_with("/*")) {
-        const size_t close = part_.find("*/", at_ + 2);
-        if (close == part_.npos) return DamagedAt(part_, at_, "has a comment without its end");
-        at_ = close + 2;
-      } else {
-        return absl::OkStatus();
-      }
-    }
   }
 
   // `before` and `next` are the neighbours of the token.

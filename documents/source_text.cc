@@ -27,6 +27,23 @@ int LineCounter::At(size_t place) {
   return line_;
 }
 
+absl::Status SkipComments(std::string_view part, bool hashes, size_t* at) {
+  while (true) {
+    *at = std::min(part.find_first_not_of(" \t\r\n", *at), part.size());
+    const std::string_view rest = part.substr(*at);
+    const bool hash = hashes && rest.starts_with('#') && !rest.starts_with("#[");
+    if (hash || rest.starts_with("//")) {
+      *at = std::min(part.find('\n', *at), part.size());
+    } else if (rest.starts_with("/*")) {
+      const size_t close = part.find("*/", *at + 2);
+      if (close == part.npos) return DamagedAt(part, *at, "has a comment without its end");
+      *at = close + 2;
+    } else {
+      return absl::OkStatus();
+    }
+  }
+}
+
 absl::Status CheckUtf8(std::string_view part) {
   if (IsValidUtf8(part)) return absl::OkStatus();
   if (part.starts_with("\xff\xfe") || part.starts_with("\xfe\xff")) {

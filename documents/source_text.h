@@ -34,6 +34,10 @@ class LineCounter {
 // INVALID_ARGUMENT, with the line, if the part is not UTF-8.
 absl::Status CheckUtf8(std::string_view part);
 
+// Moves over white space and comments, "// a" and "/* a */" and, with `hashes`, "# a" but not "#[".
+// INVALID_ARGUMENT for a comment without its end.
+absl::Status SkipComments(std::string_view part, bool hashes, size_t* at);
+
 // Whether a text has letters of any script, so that there is something to translate.
 bool HasWords(std::string_view text);
 

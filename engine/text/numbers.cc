@@ -16,14 +16,6 @@ constexpr char32_t kZeros[] = {'0',    0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6,  
                                0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620,  0xA8D0, 0xA900,
                                0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10, 0x104A0, 0x11066};
 
-// The value of a digit; negative for any other character.
-int DigitOf(char32_t c) {
-  if (c < 0x80) return c >= '0' && c <= '9' ? static_cast<int>(c - '0') : -1;
-  const auto after = std::upper_bound(std::begin(kZeros), std::end(kZeros), c);
-  const char32_t zero = *std::prev(after);
-  return c - zero < 10 ? static_cast<int>(c - zero) : -1;
-}
-
 // What may stand between the digits of a number.
 enum class Separator { kNone, kDot, kComma, kSpace, kApostrophe, kArabicPoint, kArabicComma };
 
@@ -172,6 +164,13 @@ class NumberFinder {
 };
 
 }  // namespace
+
+int DigitOf(char32_t c) {
+  if (c < 0x80) return c >= '0' && c <= '9' ? static_cast<int>(c - '0') : -1;
+  const auto after = std::upper_bound(std::begin(kZeros), std::end(kZeros), c);
+  const char32_t zero = *std::prev(after);
+  return c - zero < 10 ? static_cast<int>(c - zero) : -1;
+}
 
 std::vector<Number> FindNumbers(std::string_view text) { return NumberFinder(text).Find(); }
 

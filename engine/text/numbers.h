@@ -29,6 +29,9 @@ struct Number {
   friend bool operator==(const Number&, const Number&) = default;
 };
 
+// The value of a decimal digit of any script; negative for any other character.
+int DigitOf(char32_t c);
+
 // The numbers of `text` in order.  REQUIRES: text is valid UTF-8.
 std::vector<Number> FindNumbers(std::string_view text);
 

@@ -17,6 +17,7 @@
 #include "engine/base/utf8.h"
 #include "engine/text/cell_links.h"
 #include "engine/text/gaps.h"
+#include "engine/text/numbers.h"
 #include "engine/text/words.h"
 
 namespace dragoman {
@@ -284,20 +285,8 @@ std::vector<TextSpan> Placer::StrayCopies() const {
   return copies;
 }
 
-}  // namespace
-
-namespace {
-
 void Blank(TextSpan span, std::string* text) {
   text->replace(span.begin, span.size(), span.size(), ' ');
-}
-
-// The value of a digit of any script; -1 of other characters.
-int ValueOfDigit(char32_t c) {
-  for (const char32_t zero : {0x30, 0x660, 0x6F0, 0x966, 0x9E6, 0xE50, 0xFF10}) {
-    if (c >= zero && c < zero + 10) return static_cast<int>(c - zero);
-  }
-  return -1;
 }
 
 // How often a text has each run of digits.
@@ -305,7 +294,7 @@ std::map<std::string, int> RunsOfDigits(std::string_view text) {
   std::map<std::string, int> runs;
   std::string run;
   for (size_t i = 0; i < text.size();) {
-    const int digit = ValueOfDigit(NextCodePoint(text, &i));
+    const int digit = DigitOf(NextCodePoint(text, &i));
     if (digit >= 0) run += static_cast<char>('0' + digit);
     if (!run.empty() && (digit < 0 || i == text.size())) ++runs[std::exchange(run, "")];
   }

@@ -55,5 +55,15 @@ TEST(Numbers, PunctuationAtTheirEndsIsNotTheirs) {
   EXPECT_THAT(FindNumbers("a 12b").front().span, (TextSpan{2, 4}));
 }
 
+TEST(Numbers, DigitsOfAllScriptsHaveTheirValue) {
+  EXPECT_EQ(DigitOf('7'), 7);
+  EXPECT_EQ(DigitOf(0x0669), 9);  // Arabic
+  EXPECT_EQ(DigitOf(0x1042), 2);  // Burmese
+  EXPECT_EQ(DigitOf(0x17E3), 3);  // Khmer
+  for (const char32_t other : {U'a', U'/', U':', U'\u066A', U'\u00B2'}) {
+    EXPECT_LT(DigitOf(other), 0);
+  }
+}
+
 }  // namespace
 }  // namespace dragoman::numbers_test

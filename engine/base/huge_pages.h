@@ -5,10 +5,12 @@
 #define DRAGOMAN_ENGINE_BASE_HUGE_PAGES_H_
 
 #include <cstddef>
+#include <type_traits>
 
 namespace dragoman {
 
-inline size_t RoundUp(size_t n, size_t multiple) {
+template <typename T>
+T RoundUp(T n, std::type_identity_t<T> multiple) {
   return (n + multiple - 1) / multiple * multiple;
 }
 

@@ -21,7 +21,6 @@ namespace {
 constexpr int kInputs = 512, kOutputs = 512;
 constexpr int kCopies = 24;  // of 256 KiB
 constexpr int kRounds = 3;
-constexpr int kMostRows = OneDnnMatmul::kMaxRows;
 constexpr double kMargin = 0.95;
 
 class Race {
@@ -40,7 +39,9 @@ class Race {
 };
 
 Race::Race(OneDnnInt8 onednn)
-    : onednn_(std::move(onednn)), x_(TrialNumbers(kMostRows, kInputs)), y_(kMostRows, kOutputs) {
+    : onednn_(std::move(onednn)),
+      x_(TrialNumbers(OneDnnMatmul::kMaxRows, kInputs)),
+      y_(OneDnnMatmul::kMaxRows, kOutputs) {
   const Matrix<float> weight = TrialNumbers(kOutputs, kInputs);
   const std::vector<float> bias(kOutputs, 0.0f);
   for (int i = 0; i < kCopies; ++i) {
@@ -74,7 +75,7 @@ int MeasureOneDnnInt8Crossover() {
   if (!onednn.ok() || !onednn->InPlace()) return kNeverFaster;
   Race race(*std::move(onednn));
   int crossover = kNeverFaster;
-  for (const int rows : {kMostRows, 48, 32, 24, 16, 12, 8, 6, 4}) {
+  for (const int rows : {OneDnnMatmul::kMaxRows, 48, 32, 24, 16, 12, 8, 6, 4}) {
     if (!race.OneDnnWins(rows)) break;
     crossover = rows;
   }

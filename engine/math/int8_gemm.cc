@@ -29,8 +29,6 @@ constexpr int kBlock = 64;  // the inputs of a panel are a multiple of this
 
 static_assert(kPanel == kInt8Panel && kQuad == kInt8Quad);
 
-int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 }  // namespace
 
 Int8Gemm::Int8Gemm(int inputs, int outputs, Activation activation)

@@ -19,23 +19,23 @@ namespace {
 
 // Two numbers of rows are timed: a few, which do not fill a very wide tile, and many, which fill
 // all.
-constexpr int kMostRows = 48;
-constexpr int kRows[] = {8, kMostRows};
+constexpr int kManyRows = 48;
+constexpr int kRows[] = {8, kManyRows};
 constexpr int kTurns = 12;
-constexpr double kMargin = 0.97;
+constexpr double kTileMargin = 0.97;
 
 Float32Gemm::Tile FastestTile() {
   const auto tiles = Float32Gemm::Tiles();
   if (tiles.size() == 1) return tiles[0];
   // The outputs are a multiple of those of every tile; the weights do not fit into any first level
   // cache.
-  const Matrix<float> weight = TrialNumbers(576, 512), x = TrialNumbers(kMostRows, 512);
+  const Matrix<float> weight = TrialNumbers(576, 512), x = TrialNumbers(kManyRows, 512);
   std::vector<Float32Gemm> gemms;
   for (const auto& tile : tiles) {
     gemms.emplace_back(weight.view(), absl::Span<const float>(), Activation::kNone, tile);
   }
   Matrix<float> y(x.rows(), weight.rows());
-  const int fastest = Fastest(static_cast<int>(tiles.size()), kTurns, kMargin, [&](int i) {
+  const int fastest = Fastest(static_cast<int>(tiles.size()), kTurns, kTileMargin, [&](int i) {
     for (const int rows : kRows) {
       gemms[i].Apply(x.view().Rows(0, rows), 0, gemms[i].panels(), y.view().Rows(0, rows));
     }
@@ -43,22 +43,22 @@ Float32Gemm::Tile FastestTile() {
   return tiles[fastest];
 }
 
-struct Tiles {
+struct ChosenTiles {
   absl::Mutex mutex;
   // By instruction set.  (Only tests change that of a process.)
   std::map<std::string, Float32Gemm::Tile> measured ABSL_GUARDED_BY(mutex);
   std::optional<Float32Gemm::Tile> for_test ABSL_GUARDED_BY(mutex);
 };
 
-Tiles& TheTiles() {
-  static auto* const tiles = new Tiles();
+ChosenTiles& TheTiles() {
+  static auto* const tiles = new ChosenTiles();
   return *tiles;
 }
 
 }  // namespace
 
 Float32Gemm::Tile Float32TileInUse() {
-  Tiles& tiles = TheTiles();
+  ChosenTiles& tiles = TheTiles();
   absl::MutexLock lock(&tiles.mutex);
   if (tiles.for_test.has_value()) return *tiles.for_test;
   const std::string isa = HighwayIsa();

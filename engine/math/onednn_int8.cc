@@ -15,8 +15,6 @@ namespace {
 
 constexpr int kMostRows = OneDnnMatmul::kMaxRows;
 
-int RoundUp(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
-
 // Which part of the activations is multiplied.
 enum class Half { kWhole, kQuotient, kRemainder };
 

@@ -14,29 +14,6 @@
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace dragoman {
-namespace {
-
-using dnnl::memory;
-
-const dnnl::engine& CpuEngine() {
-  static const dnnl::engine* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
-  return *engine;
-}
-
-dnnl::stream& ThreadStream() {
-  thread_local dnnl::stream stream(CpuEngine());
-  return stream;
-}
-
-// Makes oneDNN use only the calling thread: parallelism comes from workers, and a team of oneDNN's
-// threads could split a sum.  The number of threads is a setting of each thread.
-void MultiplyOnThisThreadAlone() {
-  thread_local const bool done = [] {
-    omp_set_num_threads(1);
-    return true;
-  }();
-  static_cast<void>(done);
-}
 
 // Where the elements of a packed matrix are.  For example, in blocks of 16 rows by 64 columns whose
 // rows lie together in pairs (blocks, the innermost first: 2 rows, 64 columns, 8 rows), element
@@ -65,6 +42,30 @@ struct BlockedLayout {
   size_t strides[2];          // elements
   std::vector<Block> blocks;  // the innermost first
 };
+
+namespace {
+
+using dnnl::memory;
+
+const dnnl::engine& CpuEngine() {
+  static const dnnl::engine* const engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::stream& ThreadStream() {
+  thread_local dnnl::stream stream(CpuEngine());
+  return stream;
+}
+
+// Makes oneDNN use only the calling thread: parallelism comes from workers, and a team of oneDNN's
+// threads could split a sum.  The number of threads is a setting of each thread.
+void MultiplyOnThisThreadAlone() {
+  thread_local const bool done = [] {
+    omp_set_num_threads(1);
+    return true;
+  }();
+  static_cast<void>(done);
+}
 
 // Debian 12 has oneDNN 2.6 and Debian 13 has 3.7.  Their differences in spelling are here.
 #if DNNL_VERSION_MAJOR >= 3

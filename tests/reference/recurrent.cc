@@ -19,7 +19,7 @@ bool Has(const NamedWeights& model, const std::string& name) {
   return model.tensors.count(name) > 0;
 }
 
-Row Vector(const NamedWeights& model, const std::string& name) {
+Row Doubles(const NamedWeights& model, const std::string& name) {
   const std::vector<float>& values = model.tensors.at(name).values;
   return Row(values.begin(), values.end());
 }
@@ -47,7 +47,7 @@ Row Join(Row a, const Row& b) {
 // Applies layer normalization if there is a gain of that name.
 Row Normed(const NamedWeights& model, const std::string& gain, Row x) {
   if (!Has(model, gain)) return x;
-  const Row g = Vector(model, gain);
+  const Row g = Doubles(model, gain);
   const double n = static_cast<double>(x.size());
   double mean = 0.0, variance = 0.0;
   for (const double v : x) mean += v / n;
@@ -70,7 +70,7 @@ Row Cell(const NamedWeights& model, const std::string& p, const Row* x, const Ro
   }
   const Row s = Normed(model, p + "_gamma2",
                        Join(Product(model, p + "_U", state), Product(model, p + "_Ux", state)));
-  const Row b = Join(Vector(model, p + "_b"), Vector(model, p + "_bx"));
+  const Row b = Join(Doubles(model, p + "_b"), Doubles(model, p + "_bx"));
   Row next(d);
   for (size_t i = 0; i < d; ++i) {
     const double r = Sigma(in[i] + s[i] + b[i]);
@@ -110,7 +110,7 @@ Rows ReadSentence(const NamedWeights& model, const std::string& prefix, bool fir
 Row AttentionOf(const NamedWeights& model, const Rows& encoded, const Row& state) {
   const Row query =
       Normed(model, "decoder_att_gamma2", Product(model, "decoder_W_comb_att", state));
-  const Row u = Vector(model, "decoder_U_att"), b = Vector(model, "decoder_b_att");
+  const Row u = Doubles(model, "decoder_U_att"), b = Doubles(model, "decoder_b_att");
   Row weights;
   double sum = 0.0;
   for (const Row& c : encoded) {
@@ -127,7 +127,7 @@ Row AttentionOf(const NamedWeights& model, const Rows& encoded, const Row& state
 
 Row Dense(const NamedWeights& model, const std::string& p, const std::string& n, const Row& x) {
   return Sum(Normed(model, p + "gamma" + n, Product(model, p + "W" + n, x)),
-             Vector(model, p + "b" + n));
+             Doubles(model, p + "b" + n));
 }
 
 }  // namespace
@@ -200,7 +200,7 @@ Rows LogitsOfRecurrent(const NamedWeights& model, const Rows& encoded,
                      Dense(model, deep, "2", context));
     for (double& v : hidden) v = std::tanh(v);
     logits.push_back(
-        Sum(Product(model, "model.shared.weight", hidden), Vector(model, "final_logits_bias")));
+        Sum(Product(model, "model.shared.weight", hidden), Doubles(model, "final_logits_bias")));
   }
   return logits;
 }

@@ -13,7 +13,7 @@
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
-namespace dragoman {
+namespace dragoman::lifecycle_test {
 namespace {
 
 using grpc::health::v1::HealthCheckResponse;
@@ -299,4 +299,4 @@ TEST(Lifecycle, LogsNeverHoldTheText) {
 }
 
 }  // namespace
-}  // namespace dragoman
+}  // namespace dragoman::lifecycle_test

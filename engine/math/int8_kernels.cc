@@ -313,6 +313,7 @@ void MultiplyRowsVnni(const Int8Task& task) {
 }
 
 void MultiplyVnni(const Int8Task& task) { MultiplyRowsVnni<kInt8TallestTile>(task); }
+#undef DRAGOMAN_VNNI
 #endif  // HWY_ARCH_X86
 
 #if HWY_ARCH_ARM_A64

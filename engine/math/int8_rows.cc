@@ -186,6 +186,7 @@ void MultiplyRowsVnni(const GroupTask& task) {
       return MultiplyGroupVnni<kTallestTile>(task);
   }
 }
+#undef DRAGOMAN_VNNI
 #endif  // HWY_ARCH_X86
 
 using GroupKernel = void (*)(const GroupTask&);

@@ -115,7 +115,7 @@ float MaxOf(const float* x, int n) {
 // exp(x) = 2^n 2^f with an integer n and f in [-1/2, 1/2], where a polynomial fitted to 2^f by
 // least squares (reweighted until the errors were even) has a relative error below 2.2e-7.
 // REQUIRES: -87 <= x <= 87.
-HWY_INLINE V Exp(V x) {
+HWY_INLINE V ExpByPolynomial(V x) {
   const D d;
   const hn::RebindToSigned<D> di;
   const V t = hn::Mul(x, hn::Set(d, 1.44269504f));
@@ -136,7 +136,7 @@ float SumExp(const float* x, int n, float max) {
   return SumRow(n, [=](V sum, int i) HWY_ATTR {
     const V below = hn::Sub(Load(x, i, n, -std::numeric_limits<float>::infinity()), maxima);
     const auto counts = hn::Gt(below, floors);  // neither NaN nor far below
-    return hn::Add(sum, hn::IfThenElseZero(counts, Exp(hn::IfThenElse(counts, below, floors))));
+    return hn::Add(sum, hn::IfThenElseZero(counts, ExpByPolynomial(hn::IfThenElse(counts, below, floors))));
   });
 }
 

@@ -154,7 +154,7 @@ constexpr Pattern kPatterns[] = {
      .not_after = NotAfter::kNothing,
      .regex = R"(\{(?::[^{}\s]*)?\})",
      .in_order = true},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#%@]?\{[^{}\s]*\}|\{ *[\w.$-]+ *\})"},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#%@]?\{(?:[^{}\s]*| *[\w.$-]+ *)\})"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{\s*"[^{}]*\})"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\[\[[^\[\]\n]{1,80}\]\])"},
     // i18next's and vue-i18n's references to other strings.
@@ -347,6 +347,19 @@ size_t Trimmed(std::string_view match) {
   return match.size();
 }
 
+// The size of an address or path up to a brace that does not close in it: "/etc/{{" of "/etc/{{ name }}", where a
+// placeholder begins.
+size_t BeforeOpenBrace(std::string_view match) {
+  size_t first = match.size(), open = 0;
+  for (size_t i = 0; i < match.size(); ++i) {
+    if (match[i] == '{' && open++ == 0) first = i;
+    if (match[i] == '}' && open > 0) --open;
+  }
+  if (open == 0) return match.size();
+  constexpr std::string_view kSigns = "$#%@";
+  return first > 1 && kSigns.find(match[first - 1]) != kSigns.npos ? first - 1 : first;
+}
+
 // Whether what a pattern has found at `begin` of the text is a literal.
 bool Accepts(const Pattern& pattern, std::string_view text, size_t begin, std::string_view match) {
   if (match.empty() || !MayFollow(text.substr(0, begin), pattern.not_after)) return false;
@@ -512,6 +525,9 @@ std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
       begin = at + (match.size() > kLongestRefused ? match.size() : 1);
       while (begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
       continue;
+    }
+    if (pattern->kind == LiteralKind::kAddress || pattern->kind == LiteralKind::kPath) {
+      match = match.substr(0, BeforeOpenBrace(match));
     }
     const size_t size = pattern->trims ? Trimmed(match) : match.size();
     begin = at + match.size();

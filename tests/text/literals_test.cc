@@ -185,6 +185,15 @@ TEST(Literals, OrdinaryProseHasNone) {
   }
 }
 
+TEST(Literals, APathOrAnAddressEndsWhereAPlaceholderBegins) {
+  EXPECT_THAT(Found("{{ dir }}/scratch/skeleton/{{ item }}"),
+              ElementsAre("{{ dir }}", "/scratch/skeleton/", "{{ item }}"));
+  EXPECT_THAT(Found("git+file://{{ path }}/amazon.aws/.git"),
+              ElementsAre("file://", "{{ path }}", "/amazon.aws/.git"));
+  EXPECT_THAT(Found("https://example.org/${ id }?x"), ElementsAre("https://example.org/", "${ id }"));
+  EXPECT_THAT(Found("/home/{user}/x and /home/{user"), ElementsAre("/home/{user}/x", "/home/"));
+}
+
 TEST(Literals, KindsAreTold) {
   const auto kind = [](std::string_view text) { return FindLiterals(text).at(0).kind; };
   EXPECT_EQ(kind("https://a.example"), LiteralKind::kAddress);

@@ -69,6 +69,8 @@ class Placer {
     const TextSpan span = links_.target()[t].span;
     return sentence_.target.substr(span.begin, span.size());
   }
+  bool HasWords(Interval cells) const;
+  Interval NearestWord(size_t place, Interval within, const std::vector<char>& taken) const;
   size_t CopyOf(size_t mark) const;
   std::vector<TextSpan> StrayCopies() const;
 
@@ -182,6 +184,28 @@ TextSpan Placer::SpanOf(size_t mark, Interval cells) const {
   return span;
 }
 
+bool Placer::HasWords(Interval cells) const {
+  for (size_t t = cells.begin; t < cells.end; ++t) {
+    if (!links_.target()[t].is_punctuation) return true;
+  }
+  return false;
+}
+
+// The word nearest to a place that is not taken; none if all are.
+Interval Placer::NearestWord(size_t place, Interval within, const std::vector<char>& taken) const {
+  Interval nearest;
+  size_t least = sentence_.target.size() + 1;
+  for (size_t t = within.begin; t < within.end; ++t) {
+    const Cell& cell = links_.target()[t];
+    if (taken[t] || cell.is_punctuation) continue;
+    const size_t distance = place < cell.span.begin ? cell.span.begin - place
+                            : place > cell.span.end ? place - cell.span.end
+                                                    : 0;
+    if (distance < least) least = distance, nearest = {t, t + 1};
+  }
+  return nearest;
+}
+
 // Places the marks in mark number `parent` - 1, which has its place.
 void Placer::PlaceChildren(size_t parent) {
   if (children_[parent].empty()) return;
@@ -209,7 +233,13 @@ void Placer::PlaceChildren(size_t parent) {
   std::vector<size_t> placed;  // with words
   for (Candidate& candidate : candidates) {
     Choose(within, taken, &candidate);
-    const Interval best = candidate.best;
+    const SentenceMark& mark = marks_[candidate.mark];
+    const bool worded = mark.kind == MarkKind::kPaired && mark.begins && mark.ends &&
+                        HasLetterOrDigit(sentence_.source.substr(mark.text.begin, mark.text.size()));
+    Interval best = candidate.best;
+    if (worded && !HasWords(best)) {
+      best = NearestWord(std::clamp(gaps_.PlaceOf(mark), span.begin, span.end), within, taken);
+    }
     if (best.size() == 0) continue;
     intervals_[candidate.mark] = best;
     spans_[candidate.mark] = SpanOf(candidate.mark, best);

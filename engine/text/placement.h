@@ -6,7 +6,9 @@
 // A mark covers one stretch of the source, and gets one stretch of the target: the words that agree
 // best with it, by how much of their attention lies inside and how little outside.  Marks stay
 // nested as they were.  The words of siblings cannot overlap, so that the one with more evidence
-// chooses first.  A mark without words in the target stays next to the word that it was next to.
+// chooses first.  A paired mark that had words and gets none, because the translation has left them out, takes the
+// nearest word that no sibling has.  Any other mark without words in the target stays next to the word that it was next
+// to.
 //
 // Pure.  The time is proportional to (words of the source + marks) x words of the target, whatever
 // the marks are.

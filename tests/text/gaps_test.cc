@@ -2,6 +2,7 @@
 
 #include "engine/text/gaps.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -96,8 +97,8 @@ TEST(Gaps, OfSeveralMarksAreTheSame) {
   EXPECT_EQ(Placed("I @ @ love you", "Ich liebe dich", attention), "Ich @@liebe dich");
 }
 
-// A paired mark is one, too, if hardly anything of the translation comes from its words.
-TEST(Gaps, AreWhatIsLeftOfWordsThatVanished) {
+// Hardly anything of the translation comes from its words.
+TEST(Gaps, APairedMarkWhoseWordsVanishedTakesTheNearestWord) {
   const std::vector<SentenceMark> marks = {{.text = {2, 5}, .read = {}}};  // "big"
   const auto place = [&](const std::vector<float>& attention) {
     return PlaceMarks({.source = "A big cat",
@@ -108,8 +109,21 @@ TEST(Gaps, AreWhatIsLeftOfWordsThatVanished) {
                       marks)
         .marks[0];
   };
-  EXPECT_EQ(place({1, 0, 0, 0, 0.3f, 0.7f}), (TextSpan{4, 4}));
+  EXPECT_EQ(place({1, 0, 0, 0, 0.3f, 0.7f}), (TextSpan{4, 9}));
   EXPECT_EQ(place({1, 0, 0, 0, 0.4f, 0.6f}), (TextSpan{4, 9}));
+}
+
+TEST(Gaps, MarksWhoseWordsVanishedTakeAWordEachWhileThereAreAny) {
+  const std::vector<SentenceMark> marks = {
+      {.text = {0, 1}, .read = {}}, {.text = {2, 5}, .read = {}}, {.text = {6, 9}, .read = {}}};
+  const Placement placement = PlaceMarks({.source = "A big cat",
+                                          .target = "Ein Kater!",
+                                          .source_tokens = {{0, 1}, {2, 5}, {6, 9}},
+                                          .target_tokens = {{0, 3}, {4, 9}, {9, 10}},
+                                          .attention = std::vector<float>(9, 0.0f)},
+                                         marks);
+  std::vector<TextSpan> taken = placement.marks;
+  EXPECT_EQ(std::count_if(taken.begin(), taken.end(), [](TextSpan s) { return s.size() >= 3; }), 2);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -164,8 +165,17 @@ class SubtitleReader {
     const bool can = unit.words && !unit.tags && !unit.ends && next.words && !next.tags;
     const bool speaks = next.speaks || (!next.voice.empty() && next.voice != unit.voice);
     return can && !speaks && next.cue == unit.cue + 1 && cue.style == other.style &&
-           !overlaps_[unit.cue] && !overlaps_[next.cue] &&
+           !overlaps_[unit.cue] && !overlaps_[next.cue] && !BeginsSentence(unit, next) &&
            other.begin_time - cue.end_time <= kMostSilence;
+  }
+
+  // Whether a capital letter says so: not "I", not in capitals alone, nor in German, which writes nouns with them.
+  bool BeginsSentence(const Unit& unit, const Unit& next) const {
+    const auto lower = [](char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); };
+    const auto first = static_cast<unsigned char>(next.text[0]);
+    const bool pronoun = first == 'I' && !(next.text.size() > 1 && lower(next.text[1]));
+    return absl::ascii_isupper(first) && !pronoun && absl::c_any_of(unit.text, lower) &&
+           !unit.text.ends_with(',') && !options_.source_language.starts_with("de");
   }
 
   // The characters that raw text stands for.

@@ -34,6 +34,22 @@ TEST(SubtitleReader, ASentenceMayRunOverCues) {
   EXPECT_EQ(Unchanged(ReadSrt, kSentence), kSentence);
 }
 
+TEST(SubtitleReader, ACapitalLetterBeginsASentence) {
+  const auto texts = [](std::string_view second, const std::string& language = "en") {
+    const std::string part = absl::StrCat("1\n00:00:01,000 --> 00:00:02,000\nCaption text\n\n",
+                                          "2\n00:00:02,100 --> 00:00:04,000\n", std::string(second), "\n");
+    return TextsOf(ReadSrt, part, {.source_language = language}).size();
+  };
+  EXPECT_EQ(texts("Caption text"), 2u);
+  EXPECT_EQ(texts("I said"), 1u);
+  EXPECT_EQ(texts("I'm late"), 1u);
+  EXPECT_EQ(texts("It is late"), 2u);
+  EXPECT_EQ(texts("Haus", "de"), 1u);
+  EXPECT_THAT(TextsOf(ReadSrt, "1\n00:00:01,000 --> 00:00:02,000\nTHE OLD\n\n"
+                               "2\n00:00:02,100 --> 00:00:04,000\nMAN\n"),
+              ElementsAre("THE OLD MAN"));
+}
+
 TEST(SubtitleReader, SentencesThatEndDoNot) {
   constexpr std::string_view kPart =
       "\xef\xbb\xbf"

@@ -244,6 +244,17 @@ class Masker {
       Title(content + 2, content + quote, end);
       mask_[content] = '-';
       mask_[content + 1] = ' ';
+    } else if (text.starts_with("///")) {
+      // "/// tip | Title" begins a block of Python-Markdown, and "///" ends it.
+      const size_t name = std::min(text.find_first_not_of("/ "), size);
+      const std::string_view kind = NameAt(text, name);
+      const size_t bar = name + kind.size();
+      const bool titled = kind != "html" && text.substr(bar).starts_with(" | ");
+      if (titled) {
+        Title(content, content + bar + 3, end);
+      } else if (StripWhiteSpace(text.substr(bar)).empty() || kind == "html") {
+        Blank(content, end);
+      }
     } else if (quoted && text.starts_with("[!") && text.find(']') != text.npos) {
       size_t after = text.find(']') + 1;
       if (after < size && (text[after] == '+' || text[after] == '-')) ++after;
@@ -358,7 +369,7 @@ class Masker {
         depth += line[close] == '[' ? 1 : line[close] == ']' ? -1 : 0;
         if (depth == 0) break;
       }
-      if (close == line.size()) return at + 1;
+      if (close == line.size() || line.substr(close + 1).starts_with('(')) return at + 1;
       FillMarker(at, 2);
       FillMarker(at + close, 1);
       return at + 2;

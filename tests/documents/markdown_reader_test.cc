@@ -112,6 +112,9 @@ TEST(MarkdownReader, EmphasisStandsNextToWords) {
 TEST(MarkdownReader, LinesOfTheirOwnAndFootnotesAreKept) {
   EXPECT_EQ(Upper("> [!NOTE]\n> take care\n"), "> [!NOTE]\n> TAKE CARE\n");
   EXPECT_EQ(Upper(":::tip Title\ntext\n:::\n"), ":::tip TITLE\nTEXT\n:::\n");
+  EXPECT_EQ(Upper("/// tip | Title\ntext\n///\n\n//// html | div.x\ntext\n////\n"),
+            "/// tip | TITLE\nTEXT\n///\n\n//// html | div.x\nTEXT\n////\n");
+  EXPECT_EQ(Upper("a^[†](#note)^ b ^[note]\n"), "A^[†](#note)^ B ^[NOTE]\n");
   EXPECT_EQ(Upper("a[^n] b\n\n[^n]: a note here\n"), "A[^n] B\n\n[^n]: A NOTE HERE\n");
 }
 

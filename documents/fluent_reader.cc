@@ -8,8 +8,8 @@
 //      *[other] { $count } dogs
 //   }
 //
-// The variants of a selection are patterns of their own.  A pattern with text beside a selection
-// stays as it is.  The lines of a pattern are joined; an empty line stays one.
+// The variants of a selection are patterns of their own.  A pattern with text beside a selection, or
+// beside another placeable of several lines, stays as it is.  The lines of a pattern are joined; an empty line stays one.
 
 #include <algorithm>
 #include <optional>
@@ -132,14 +132,14 @@ class FluentReader {
       pieces.push_back(placeable);
     }
     patience_.Returns(2 * sizeof(Piece) * pieces.size());
-    bool words = false, selection = false;
+    bool words = false, kept = false;
     for (const Piece& piece : pieces) {
-      selection = selection || piece.selection;
+      kept = kept || piece.selection || (piece.placeable && Of(piece).find('\n') != part_.npos);
       words = words || (!piece.placeable && HasWords(Of(piece)));
     }
     // Text beside a selection is not translated, so neither are its variants.
     if (words) found.clear();
-    if (words && !selection) found.push_back(MakePassage(pieces));
+    if (words && !kept) found.push_back(MakePassage(pieces));
     return found;
   }
 
@@ -159,6 +159,7 @@ class FluentReader {
         for (++at_; at_ < part_.size() && part_[at_] != '"' && part_[at_] != '\n'; ++at_) {
           at_ += part_[at_] == '\\';
         }
+        if (Peek(at_) != '"') return DamagedAt(part_, open, "has a quote that is not closed");
         ++at_;
       } else if (rest[0] == '{') {
         bool inner = false;

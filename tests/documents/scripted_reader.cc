@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -40,7 +42,62 @@ std::string Joined(const std::vector<std::string>& pieces) {
   return out;
 }
 
+// What a reader promises of its passages; "" if all is true.
+std::string FaultOfPassages(std::string_view part, absl::Span<const Passage> passages) {
+  size_t end = 0;
+  const auto ends = [](char c) { return c == '\n' || c == '\r'; };
+  const auto lines = std::count_if(part.begin(), part.end(), ends) + 1;
+  for (const Passage& passage : passages) {
+    const bool in_order = end <= passage.begin && passage.begin <= passage.end;
+    if (!in_order || passage.end > part.size()) return "a passage is out of its place";
+    if (!IsValidUtf8(passage.text)) return "a passage is not UTF-8";
+    if (passage.line < 1 || passage.line > lines) return "a passage is in no line";
+    end = passage.end;
+  }
+  return "";
+}
+
 }  // namespace
+
+DocumentOptions ReaderOptions(const DocumentFormat& format) {
+  if (format.name == "tmx" || format.name == "xcstrings")
+    return {.source_language = "en", .target_language = "de"};
+  return {.source_language = "xx", .columns = {"text"}};
+}
+
+std::string FaultOf(const DocumentFormat& format, std::string_view part) {
+  const DocumentOptions options = ReaderOptions(format);
+  const auto passages = format.reader(part, options);
+  if (!passages.ok()) {
+    const bool said = absl::IsInvalidArgument(passages.status()) && !passages.status().message().empty();
+    return said ? "" : passages.status().ToString();
+  }
+  if (std::string fault = FaultOfPassages(part, *passages); !fault.empty()) return fault;
+  PassageTranslations none(passages->size()), texts, empty(passages->size(), "");
+  bool all_have_text = true, bilingual = false;
+  for (const Passage& passage : *passages) {
+    all_have_text = all_have_text && !passage.text.empty();
+    bilingual = bilingual || passage.bilingual;
+    texts.push_back(passage.text);
+  }
+  const std::string untouched = Splice(part, *passages, none);
+  if (all_have_text && untouched != part) return "what is not translated changes";
+  if (all_have_text && !bilingual && Splice(part, *passages, texts) != part)
+    return "a text that is its own translation changes";
+  if (Splice(part, *passages, empty) != untouched) return "an empty translation takes a place";
+  std::vector<std::pair<std::string, ScriptedTranslator>> translators = BadTranslators();
+  translators.emplace_back("upper case", [](const Passage& passage) {
+    return UpperCase(passage.text, passage.markup) + " Q";
+  });
+  for (const auto& [name, translate] : translators) {
+    PassageTranslations translations;
+    for (const Passage& passage : *passages) translations.push_back(translate(passage));
+    const std::string out = Splice(part, *passages, translations);
+    const auto again = format.reader(out, options);
+    if (!again.ok()) return absl::StrCat(name, ": ", again.status().ToString(), "\n", out);
+  }
+  return "";
+}
 
 std::string UpperCase(std::string_view text, PassageMarkup markup) {
   std::string out;

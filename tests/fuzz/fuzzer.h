@@ -22,6 +22,7 @@
 #define DRAGOMAN_FUZZERS(F) \
   F(config)                 \
   F(ctranslate2)            \
+  F(document)               \
   F(html)                   \
   F(http)                   \
   F(marian_file)            \

@@ -45,7 +45,7 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
 endif()
 
 # dragoman_test(name SOURCES a_test.cc ... [ALONE b_test.cc ...] [TOGETHER n] LINKS other ...
-# [LABELS slow] [OPTIMIZE] [EMULATE "*"]): one GoogleTest binary, one CTest.  It runs in the root of the source tree,
+# [LABELS label ...] [OPTIMIZE] [EMULATE "*"]): one GoogleTest binary, one CTest.  It runs in the root of the source tree,
 # which contains tests/golden and models, and leaves no temporary files.  A test that computes much by itself is to be
 # optimized like the product; most only wait to be compiled.  The preset arm64 runs what the filter EMULATE leaves on
 # each of its CPUs.

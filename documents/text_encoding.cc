@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -99,8 +101,12 @@ std::string Declaring(std::string_view format, std::string text, const std::stri
 
 TextEncoding DecodeText(std::string_view format, std::string* bytes) {
   TextEncoding encoding;
-  if (bytes->starts_with("\xff\xfe")) encoding.name = "UTF-16LE";
-  if (bytes->starts_with("\xfe\xff")) encoding.name = "UTF-16BE";
+  constexpr std::pair<std::string_view, const char*> kMarks[] = {
+      {{"\xff\xfe\0\0", 4}, "UTF-32LE"}, {{"\0\0\xfe\xff", 4}, "UTF-32BE"},
+      {"\xff\xfe", "UTF-16LE"},           {"\xfe\xff", "UTF-16BE"}};
+  const auto marked = [&](const auto& mark) { return bytes->starts_with(mark.first); };
+  const auto* const mark = std::find_if(std::begin(kMarks), std::end(kMarks), marked);
+  if (mark != std::end(kMarks)) encoding.name = mark->second;
   if (encoding.name.empty()) {
     const std::string_view declared = DeclaredIn(format, *bytes);
     const bool utf8 = IsNamed(declared, "utf-8") || IsNamed(declared, "utf8");

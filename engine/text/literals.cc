@@ -50,8 +50,8 @@ bool IsVersion(std::string_view text) {
       return true;
     }
   }
-  const bool date =
-      groups.size() == 3 && groups[0] <= 2 && groups[1] <= 2 && (groups[2] == 4 || groups[2] == 2);
+  const bool date = groups.size() == 3 && groups[0] <= 2 && groups[1] <= 2 &&
+                    (groups[2] == 4 || groups[2] == 2) && !text.starts_with("0.");
   const bool thousands = groups[0] <= 3 && std::all_of(groups.begin() + 1, groups.end(),
                                                        [](size_t digits) { return digits == 3; });
   return !date && !thousands;

@@ -194,6 +194,10 @@ TEST(Literals, APathOrAnAddressEndsWhereAPlaceholderBegins) {
   EXPECT_THAT(Found("/home/{user}/x and /home/{user"), ElementsAre("/home/{user}/x", "/home/"));
 }
 
+TEST(Literals, NoDayIsZero) {
+  EXPECT_THAT(Found("Alabaster 0.7.12 of 1.7.12"), ElementsAre("0.7.12"));
+}
+
 TEST(Literals, KindsAreTold) {
   const auto kind = [](std::string_view text) { return FindLiterals(text).at(0).kind; };
   EXPECT_EQ(kind("https://a.example"), LiteralKind::kAddress);

@@ -331,6 +331,14 @@ std::map<std::string, int> RunsOfDigits(std::string_view text) {
   return runs;
 }
 
+bool HasLetter(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const char32_t c = NextCodePoint(text, &i);
+    if (IsLetterOrDigit(c) && DigitOf(c) < 0) return true;
+  }
+  return false;
+}
+
 bool HasNewDigits(std::string_view source, std::string_view target) {
   const std::map<std::string, int> known = RunsOfDigits(source);
   for (const auto& [run, times] : RunsOfDigits(target)) {
@@ -365,7 +373,7 @@ Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> 
     if (m < placement.marks.size()) Blank(placement.marks[m], &target);
   }
   for (const TextSpan removed : placement.removed) Blank(removed, &target);
-  if (!HasLetterOrDigit(target)) return Damage::kNoWords;
+  if (ContainsWord(source) ? !HasLetter(target) : !HasLetterOrDigit(target)) return Damage::kNoWords;
   return has_stand_ins && HasNewDigits(source, target) ? Damage::kNumbers : Damage::kNone;
 }
 

@@ -61,8 +61,9 @@ struct Placement {
 
 Placement PlaceMarks(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks);
 
-// Whether a translation is none: nothing but punctuation is left of it beside opaque marks, or, if
-// some of these have stand-ins, a number that the source does not have, which is something of one.
+// Whether a translation is none: nothing but punctuation, or nothing but numbers where there were words, is left of it
+// beside opaque marks, or, if some of these have stand-ins, a number that the source does not have, which is something
+// of one.
 enum class Damage { kNone, kNoWords, kNumbers };
 Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks,
                 const Placement& placement);

@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -174,7 +173,7 @@ class SubtitleReader {
     const auto lower = [](char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); };
     const auto first = static_cast<unsigned char>(next.text[0]);
     const bool pronoun = first == 'I' && !(next.text.size() > 1 && lower(next.text[1]));
-    return absl::ascii_isupper(first) && !pronoun && absl::c_any_of(unit.text, lower) &&
+    return absl::ascii_isupper(first) && !pronoun && std::any_of(unit.text.begin(), unit.text.end(), lower) &&
            !unit.text.ends_with(',') && !options_.source_language.starts_with("de");
   }
 

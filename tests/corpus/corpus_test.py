@@ -11,12 +11,9 @@ import tempfile
 import unittest
 from concurrent import futures
 
-sys.path.insert(0, os.path.join(os.environ["DRAGOMAN_SOURCE_DIR"], "tests"))
-
 import fetch
 import judges
 from harness import CLIENT, SOURCE_DIR, Server
-from suite import optional
 
 # The ends of the names of files that are refused, or not right, and why.
 EXPLAINED = {
@@ -36,7 +33,6 @@ EXPLAINED = {
 }
 
 
-@optional
 class CorpusTest(unittest.TestCase):
 
     maxDiff = None
@@ -82,7 +78,3 @@ class CorpusTest(unittest.TestCase):
         print("\n".join(f"{kind}: {good} of {all_} right" for kind, (good, all_) in right.items()), file=sys.stderr)
         self.assertEqual("\n".join(unexplained), "")
         self.assertEqual([kind for kind, (good, all_) in right.items() if good < 0.9 * all_ and all_ >= 10], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

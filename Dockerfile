@@ -23,6 +23,9 @@ LABEL org.opencontainers.image.title="dragoman" \
 COPY --from=build /image /
 ENV PATH=/usr/bin
 USER 65532:65532
+# What principals keep; /image has it, and it belongs to that user.
+VOLUME /var/lib/dragoman
+ENV DRAGOMAN_STORE=sqlite:/var/lib/dragoman/store.db
 EXPOSE 50051 9464
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \

@@ -29,6 +29,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddScoreCommand(&app, console, &exit_code);
   AddTokenizeCommand(&app, console, &exit_code);
   AddDetectCommand(&app, console, &exit_code);
+  AddStoreCommand(&app, console, &exit_code);
   AddVerifyCommand(&app, console, &exit_code);
   AddModelsCommand(&app, console, &exit_code);
   AddGlossaryCommand(&app, console, &exit_code);

@@ -17,6 +17,7 @@ void AddTranslateFileCommand(CLI::App* app, const Console& console, ExitCode* ex
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddStoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddVerifyCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLanguagesCommand(CLI::App* app, const Console& console, ExitCode* exit_code);

@@ -166,7 +166,7 @@ std::vector<Passage> MarkdownPassages(std::string_view source, std::string_view 
       return spelled;
     };
     Passage passage = std::move(text).ToPassage(first, last, 1, spell);
-    if (block.line && begin == 0 && items[0].kind == Item::kText) {
+    if (block.line && (begin == 0 || items[begin - 1].raw.find('\n') != std::string::npos)) {
       passage.write = [write = std::move(passage.write)](std::string_view translation) {
         return SpellMarkdownLine(write(translation));
       };

@@ -12,6 +12,7 @@
 #include "engine/model/machine_report.h"
 #include "server/capacity.h"
 #include "server/check.h"
+#include "server/import.h"
 #include "server/config/config.h"
 #include "server/net/inherited_sockets.h"
 #include "server/net/process_limits.h"
@@ -79,6 +80,13 @@ int RunServer(int argc, char** argv) {
     const bool servable =
         CheckModel(*command_line->check, command_line->without_weights, &std::cout);
     return servable ? EXIT_SUCCESS : EXIT_FAILURE;
+  }
+  if (!command_line->import_glossaries.empty() || !command_line->import_memories.empty()) {
+    const absl::Status imported = ImportKept({.store = command_line->options.store,
+                                              .glossaries = command_line->import_glossaries,
+                                              .memories = command_line->import_memories},
+                                             &std::cout);
+    return imported.ok() ? EXIT_SUCCESS : CannotServe(imported);
   }
   if (command_line->check_config) {
     return CheckConfig(command_line->options, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;

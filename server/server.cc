@@ -27,6 +27,8 @@
 namespace dragoman {
 namespace {
 
+constexpr int kStoreThreads = Database::kConnections;
+
 // The API of the pages for probes and Prometheus, in the metrics.
 constexpr char kProbes[] = "probes";
 
@@ -140,6 +142,8 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       load_(options_.pool.workers, AvailableCores()),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
+      indices_(options_.index_bytes),
+      store_threads_(kStoreThreads),
       documents_(options_.documents),
       load_service_(&parts_),
       admin_service_(&parts_, "dragoman.v1.AdminService", HasPath(options_.admin_address)) {
@@ -200,25 +204,37 @@ absl::Status Server::ReadSecrets() {
     metrics_.OnReload(Reloaded::kTokens, status);
   };
   ASSIGN_OR_RETURN(principals_, Principals::Create(options_.auth, &watcher_, on_tokens));
-  RETURN_IF_ERROR(OpenGlossaries());
+  RETURN_IF_ERROR(OpenStore());
   watcher_.Start();
   return absl::OkStatus();
 }
 
-absl::Status Server::OpenGlossaries() {
-  const auto watch = [this](const char* what, const std::string& directory, auto* store) {
-    return watcher_.Add({.what = what,
-                         .paths = {directory},
-                         .read = [store] { return store->Look(); },
-                         .may_fail = true});
-  };
-  if (!options_.glossaries.empty()) {
-    ASSIGN_OR_RETURN(glossaries_, GlossaryStore::Open(options_.glossaries));
-    RETURN_IF_ERROR(watch("glossaries", options_.glossaries, glossaries_.get()));
+absl::Status Server::OpenStore() {
+  ASSIGN_OR_RETURN(database_, Database::Open(options_.store));
+  if (const absl::Status fault = database_->fault(); !fault.ok()) {
+    Log(LogLevel::kWarning, "the store cannot be reached: what needs it is refused until it can",
+        {{"store", database_->name()}, {"error", std::string(fault.message())}});
   }
-  if (options_.memories.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(memories_, MemoryStore::Open(options_.memories));
-  return watch("translation memories", options_.memories, memories_.get());
+  const StoreParts parts = {
+      .database = database_.get(),
+      .limits = {.owner_bytes = options_.store_bytes / 4, .bytes = options_.store_bytes},
+      .indices = &indices_};
+  glossaries_ = std::make_unique<GlossaryStore>(parts);
+  memories_ = std::make_unique<MemoryStore>(parts);
+  metrics_.WatchStore([this] { return StoreStats{database_->Stats(), indices_.bytes()}; });
+  RETURN_IF_ERROR(OpenFiles("glossaries", options_.glossary_files, glossaries_.get()));
+  return OpenFiles("translation memories", options_.memory_files, memories_.get());
+}
+
+template <typename Store>
+absl::Status Server::OpenFiles(const char* what, const std::string& directory, Store* store) {
+  if (directory.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(auto files, Store::OpenFiles(directory));
+  store->SetFiles(std::move(files));
+  return watcher_.Add({.what = what,
+                       .paths = {directory},
+                       .read = [store] { return store->files()->Look(); },
+                       .may_fail = true});
 }
 
 void Server::WarnOfOpenPorts() const {
@@ -245,6 +261,7 @@ absl::Status Server::OpenPorts() {
             const absl::Time now = absl::Now();
             stored_documents_.Tidy(now);
             documents_.Tidy(now);
+            ProbeStore();
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
             load_.Look(now, Load());
           },
@@ -346,10 +363,8 @@ void Server::ServeHttp() {
 }
 
 std::string Server::PageSettings() const {
-  const auto kept = [](const auto& store) { return store != nullptr ? "true" : "false"; };
   return absl::StrCat("{\"maxCharacters\": ", models_.limits().max_characters, ", \"pivot\": \"",
-                      models_.Models()->pivot(), "\", \"glossaries\": ", kept(glossaries_),
-                      ", \"memories\": ", kept(memories_), "}");
+                      models_.Models()->pivot(), "\"}");
 }
 
 absl::Status Server::Ready() const {
@@ -358,15 +373,15 @@ absl::Status Server::Ready() const {
                                                 : "the models are loading");
 }
 
-// What principals keep and cannot use.
+// What cannot be used of what is kept.
 std::string Server::Faults() const {
   std::vector<std::string> faults;
-  const auto add = [&](const char* what, const auto& store) {
-    const absl::Status fault = store == nullptr ? absl::OkStatus() : store->fault();
+  const auto add = [&](const char* what, const absl::Status& fault) {
     if (!fault.ok()) faults.push_back(absl::StrCat(what, ": ", fault.message()));
   };
-  add("glossaries", glossaries_);
-  add("translation memories", memories_);
+  add("store", database_->fault());
+  if (glossaries_->files() != nullptr) add("glossaries", glossaries_->files()->fault());
+  if (memories_->files() != nullptr) add("translation memories", memories_->files()->fault());
   return absl::StrJoin(faults, "\n");
 }
 
@@ -382,6 +397,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .load = &load_,
             .documents = &documents_,
             .stored_documents = &stored_documents_,
+            .store_threads = &store_threads_,
             .glossaries = glossaries_.get(),
             .default_glossaries = options_.default_glossaries,
             .memories = memories_.get(),
@@ -392,6 +408,17 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .max_message_bytes = options_.max_message_bytes};
   loaded_ = true;
   return absl::OkStatus();
+}
+
+// A store that could not be reached may be again.
+void Server::ProbeStore() {
+  if (database_->fault().ok()) return;
+  const absl::Status asked = store_threads_.Run("", [this] {
+    database_->Transact(absl::Now() + absl::Seconds(2), Database::kRead, [](Connection* connection) {
+      return connection->Run("SELECT version FROM store_schema").status();
+    }).IgnoreError();
+  });
+  asked.IgnoreError();
 }
 
 absl::Status Server::StartGrpc() {

@@ -34,7 +34,10 @@
 #include "server/grpc/method_service.h"
 #include "server/http/pages.h"
 #include "server/http/port.h"
+#include "server/base/work_threads.h"
 #include "server/memories/memory_store.h"
+#include "store/database.h"
+#include "server/store/index_cache.h"
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
 #include "server/net/inherited_sockets.h"
@@ -96,7 +99,10 @@ class Server {
   Server(const ServerOptions& options, InheritedSockets sockets);
   absl::Status ReadSecrets();
   absl::Status StartTracer();
-  absl::Status OpenGlossaries();
+  absl::Status OpenStore();
+  template <typename Store>
+  absl::Status OpenFiles(const char* what, const std::string& directory, Store* store);
+  void ProbeStore();
   void WarnOfOpenPorts() const;
   absl::Status OpenPorts();
   void ServeHttp();
@@ -126,9 +132,12 @@ class Server {
   ModelRegistry models_;
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
-  std::unique_ptr<GlossaryStore> glossaries_;   // null: none are kept
-  std::unique_ptr<MemoryStore> memories_;       // null: none are kept
-  FileWatcher watcher_;                         // of the files of the four above
+  std::unique_ptr<Database> database_;
+  IndexCache indices_;
+  std::unique_ptr<GlossaryStore> glossaries_;
+  std::unique_ptr<MemoryStore> memories_;
+  WorkThreads store_threads_;
+  FileWatcher watcher_;  // of the files of those above
   ServerParts parts_;
   DocumentDesk documents_;
   DocumentStore stored_documents_;

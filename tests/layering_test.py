@@ -9,7 +9,7 @@ import re
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BOXES = ("engine", "crypto", "web", "documents", "server", "client")
+BOXES = ("engine", "crypto", "web", "documents", "store", "server", "client")
 PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
 
 # The layers of the engine and the server, lowest first, and the layers that each may include besides itself.
@@ -35,12 +35,13 @@ SERVER = {
     "auth": ("observe", "base"),
     "config": ("compat/names", "auth", "observe", "base"),
     "models": ("config", "observe", "base"),
-    "glossaries": ("observe", "base"),
-    "memories": ("observe", "base"),
-    "api": ("models", "config", "auth", "glossaries", "memories", "observe", "base"),
+    "store": ("base",),
+    "glossaries": ("store", "base"),
+    "memories": ("store", "base"),
+    "api": ("models", "config", "auth", "glossaries", "memories", "store", "observe", "base"),
     "grpc": ("api", "config", "net", "auth", "observe", "base"),
     "http": ("api", "net", "auth", "observe", "base", "page"),
-    "compat": ("http", "api", "glossaries", "base"),
+    "compat": ("http", "api", "glossaries", "store", "base"),
 }
 
 
@@ -53,7 +54,7 @@ def layer(box, name, layers, others=""):
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
 SERVER_SEES = (r"engine/request/(running_request|translator|route|servable|memory|terms)\.h|engine/base/|"
-               r"engine/text/(language_detector|language_tag|letter_case|splitter|text_span)\.h|"
+               r"engine/text/(language_detector|language_tag|languages|letter_case|normal_form|splitter|text_span)\.h|"
                r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report|machine_report)\.h")
 
 # The files of a box (the first pattern that matches) may include these files of the project, and no others.
@@ -62,10 +63,11 @@ DIRECTORIES = (
     (r"crypto/", r"crypto/|engine/base/"),
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
-    *(layer("server", name, layers, rf"|crypto/|documents/(document|tmx|xml_events)\.|{SERVER_SEES}|{PROTO}")
+    (r"store/", r"store/|engine/base/"),
+    *(layer("server", name, layers, rf"|crypto/|store/database\.|documents/(document|tmx|xml_events)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
-    (r"server/", rf"server/|crypto/|web/|documents/document\.|{SERVER_SEES}|{PROTO}"),
-    (r"client/", rf"client/|crypto/|web/|documents/(csv_rows|document|tmx)\.|engine/(options|base)/|{PROTO}"),
+    (r"server/", rf"server/|crypto/|web/|store/|documents/document\.|{SERVER_SEES}|{PROTO}"),
+    (r"client/", rf"client/|crypto/|web/|store/|documents/(csv_rows|document|tmx)\.|engine/(options|base)/|{PROTO}"),
 )
 
 # Third-party headers, and the only files that may include them.
@@ -87,6 +89,8 @@ LIBRARIES = (
     (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
     (r"rapidjson/", r"documents/(json|xcstrings)_reader\."),
+    (r"sqlite3", r"store/sqlite\."),
+    (r"libpq", r"store/postgres\."),
     (r"md4c", r"documents/markdown_reader\."),
     (r"curl/", r"web/http_client\."),
     (r"zlib\.h", r"server/http/gzip\."),

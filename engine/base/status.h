@@ -24,17 +24,21 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-#define RETURN_IF_ERROR(expression)                           \
-  do {                                                        \
-    if (absl::Status status_ = (expression); !status_.ok()) { \
-      return status_;                                         \
-    }                                                         \
-  } while (false)
-
 #define DRAGOMAN_CONCAT_INNER(a, b) a##b
 #define DRAGOMAN_CONCAT(a, b) DRAGOMAN_CONCAT_INNER(a, b)
+
+// An expression may be a call with a function in it that uses them, too.
+#define RETURN_IF_ERROR(expression) \
+  DRAGOMAN_RETURN_IF_ERROR(DRAGOMAN_CONCAT(status_, __COUNTER__), expression)
+#define DRAGOMAN_RETURN_IF_ERROR(temporary, expression)           \
+  do {                                                            \
+    if (absl::Status temporary = (expression); !temporary.ok()) { \
+      return temporary;                                           \
+    }                                                             \
+  } while (false)
+
 #define ASSIGN_OR_RETURN(target, expression) \
-  DRAGOMAN_ASSIGN_OR_RETURN(DRAGOMAN_CONCAT(status_or_, __LINE__), target, expression)
+  DRAGOMAN_ASSIGN_OR_RETURN(DRAGOMAN_CONCAT(status_or_, __COUNTER__), target, expression)
 #define DRAGOMAN_ASSIGN_OR_RETURN(temporary, target, expression) \
   auto temporary = (expression);                                 \
   if (!temporary.ok()) return std::move(temporary).status();     \

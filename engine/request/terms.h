@@ -36,6 +36,8 @@ struct GlossaryEntry {
   bool ignore_case = false;
   std::optional<std::vector<size_t>> texts = std::nullopt;  // the request's texts that it is for
   bool inflect = false;  // targets may have the endings of their language, too (endings.h)
+
+  bool operator==(const GlossaryEntry&) const = default;
 };
 
 // INVALID_ARGUMENT if one of the entries of a list, which is `field` of a request, is found where

@@ -101,7 +101,7 @@ void BulkExchange::Add(Item item) {
 absl::Status BulkExchange::Judge(const v1::TranslateRequest& request) {
   absl::Status status = PriorityOf(request.priority(), Priority::kBatch).status();
   if (status.ok() && !IsAuto(request.source_language())) {
-    status = TranslateTask(&parts()).Prepare(request, permit());
+    status = TranslateTask(&parts()).Prepare(request, permit(), call().deadline());
   }
   return absl::IsPermissionDenied(status) ? status : absl::OkStatus();
 }
@@ -127,7 +127,19 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   TranslateResponse failed;
   failed.status = open->request.status();
   failed.status.Update(priority.status());
-  if (failed.status.ok()) failed.status = open->task.Prepare(*open->request, permit());
+  const bool asks_store =
+      failed.status.ok() && TranslateTask::AsksStore(parts(), *open->request);
+  if (asks_store) {
+    failed.status = RunWithStore([self = shared_from_this(), open] { self->Translate(open); });
+    if (failed.status.ok()) return;
+  }
+  if (!failed.status.ok()) return Answered(open, std::move(failed));
+  Translate(open);
+}
+
+void BulkExchange::Translate(const std::shared_ptr<Open>& open) {
+  TranslateResponse failed;
+  failed.status = open->task.Prepare(*open->request, permit(), call().deadline());
   if (!failed.status.ok()) return Answered(open, std::move(failed));
   open->task.Run(open->state, [self = shared_from_this(), open](TranslateResponse translated) {
     self->Answered(open, std::move(translated));

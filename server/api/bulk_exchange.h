@@ -108,6 +108,8 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
 
   bool MayBegin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(std::shared_ptr<Open> open);
+  // Runs one that has begun.
+  void Translate(const std::shared_ptr<Open>& open);
   void Answered(const std::shared_ptr<Open>& open, TranslateResponse translated);
   void SetError(const absl::Status& status, v1::Error* error) const;
   TracedPart PartOf(const Open& open, const absl::Status& status) const;

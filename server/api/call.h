@@ -35,6 +35,7 @@ class DocumentDesk;
 class DocumentStore;
 class GlossaryStore;
 class MemoryStore;
+class WorkThreads;
 
 // What the services share.  Owned by the Server, which outlives them.
 struct ServerParts {
@@ -47,9 +48,10 @@ struct ServerParts {
   const LoadMeter* load = nullptr;  // null: nobody is told
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
-  GlossaryStore* glossaries = nullptr;  // null: none are kept
+  WorkThreads* store_threads = nullptr;
+  GlossaryStore* glossaries = nullptr;
   std::vector<DefaultIds> default_glossaries;
-  MemoryStore* memories = nullptr;  // of translations; null: none are kept
+  MemoryStore* memories = nullptr;  // of translations
   std::vector<DefaultIds> default_memories;
   const AdminActions* admin = nullptr;
   Metrics* metrics = nullptr;
@@ -161,6 +163,11 @@ using Parse = absl::FunctionRef<absl::StatusOr<Request>()>;
 template <typename Request, typename Response>
 using UnaryMethod = absl::StatusOr<Response>(Parse<Request> parse, const ServerParts& parts,
                                              Call* call);
+
+// A method that asks the store, on a thread that may wait.  REQUIRES: the call is admitted.
+template <typename Request, typename Response>
+using StoreMethod = absl::StatusOr<Response>(const Request& request, const ServerParts& parts,
+                                             const Call& call);
 
 }  // namespace dragoman
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "server/base/work_threads.h"
 
 namespace dragoman {
 
@@ -40,10 +41,14 @@ absl::StatusOr<Priority> Exchange::PriorityOf(v1::Priority asked, Priority other
 }
 
 absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task) {
-  const absl::Status prepared = task->Prepare(std::move(request), call_.permit());
+  const absl::Status prepared = task->Prepare(std::move(request), call_.permit(), call_.deadline());
   call_.set_translator(task->translator());
   call_.size() = task->size();
   return prepared;
+}
+
+absl::Status Exchange::RunWithStore(std::function<void()> work) const {
+  return parts_->store_threads->Run(call_.principal(), std::move(work));
 }
 
 absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {

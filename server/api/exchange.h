@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/functional/function_ref.h"
@@ -71,6 +72,10 @@ class Exchange {
 
   // Prepares a task; the call then has its model and its size.
   absl::Status Prepare(v1::TranslateRequest request, TranslateTask* task);
+
+  // Runs `work`, for a request that asks the store, on a thread that may wait.  RESOURCE_EXHAUSTED if
+  // too much waits already.  REQUIRES: entered.
+  absl::Status RunWithStore(std::function<void()> work) const;
 
   // A state for one of several requests of the call.  REQUIRES: entered.
   std::shared_ptr<RequestState> NewRequest(Priority priority) const;
@@ -147,6 +152,13 @@ class EngineExchange : public UnaryExchange, public Exchange {
   absl::Status TryStart(Parse parse) {
     RETURN_IF_ERROR(Enter());
     ASSIGN_OR_RETURN(Request request, Begin(Parsed<Request>(parse)));
+    if constexpr (std::is_same_v<Request, v1::TranslateRequest>) {
+      if (TranslateTask::AsksStore(parts(), request)) {
+        return RunWithStore([this, request = std::move(request)] {
+          if (const absl::Status status = Run(request); !status.ok()) End(status, {});
+        });
+      }
+    }
     return Run(std::move(request));
   }
 

@@ -18,7 +18,7 @@ v1::GlossaryEntry AsProto(const GlossaryEntry& entry) {
   return proto;
 }
 
-v1::Glossary AsProto(const StoredGlossary& glossary, const Call& call, bool with_entries) {
+v1::Glossary AsProto(const Owned& glossary, const Call& call) {
   v1::Glossary proto;
   proto.set_id(glossary.id);
   proto.set_name(glossary.name);
@@ -26,15 +26,11 @@ v1::Glossary AsProto(const StoredGlossary& glossary, const Call& call, bool with
   proto.set_version(glossary.version);
   proto.mutable_create_time()->set_seconds(absl::ToUnixSeconds(glossary.created));
   proto.set_read_only(!glossary.IsChangedBy(call.principal()));
-  for (const std::shared_ptr<const TermList>& list : glossary.dictionaries) {
+  for (const OwnedList& list : glossary.lists) {
     v1::GlossaryDictionary* const dictionary = proto.add_dictionaries();
-    dictionary->set_source_language(list->languages().source);
-    dictionary->set_target_language(list->languages().target);
-    dictionary->set_entry_count(static_cast<int>(list->entries().size()));
-    if (!with_entries) continue;
-    for (const GlossaryEntry& entry : list->entries()) {
-      *dictionary->add_entries() = AsProto(entry);
-    }
+    dictionary->set_source_language(list.languages.source);
+    dictionary->set_target_language(list.languages.target);
+    dictionary->set_entry_count(static_cast<int>(list.size));
   }
   return proto;
 }
@@ -51,21 +47,7 @@ void Fill(const v1::Glossary& proto, GlossaryText* glossary) {
   }
 }
 
-absl::StatusOr<v1::Glossary> Get(Parse<v1::GetGlossaryRequest> parse, const ServerParts& parts,
-                                 Call* call, bool with_entries) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   asked.store->Find(asked.request.id(), call->principal()));
-  return AsProto(*glossary, *call, with_entries);
-}
-
 }  // namespace
-
-template <>
-absl::StatusOr<GlossaryStore*> StoreOf<GlossaryStore>(const ServerParts& parts) {
-  if (parts.glossaries != nullptr) return parts.glossaries;
-  return absl::FailedPreconditionError("this server keeps no glossaries (--glossaries)");
-}
 
 GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
   GlossaryEntry entry = {
@@ -75,39 +57,51 @@ GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
   return entry;
 }
 
-absl::StatusOr<v1::Glossary> CreateGlossary(Parse<v1::CreateGlossaryRequest> parse,
-                                            const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
-  GlossaryText text = {.owner = call->principal()};
-  Fill(asked.request.glossary(), &text);
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, asked.store->Create(std::move(text)));
-  return AsProto(*glossary, *call, /*with_entries=*/false);
+absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& request,
+                                            const ServerParts& parts, const Call& call) {
+  GlossaryText text = {.owner = call.principal()};
+  Fill(request.glossary(), &text);
+  ASSIGN_OR_RETURN(const Owned glossary,
+                   parts.glossaries->Create(StoreDeadline(call.deadline()), std::move(text)));
+  return AsProto(glossary, call);
 }
 
-absl::StatusOr<v1::Glossary> GetGlossary(Parse<v1::GetGlossaryRequest> parse,
-                                         const ServerParts& parts, Call* call) {
-  return Get(parse, parts, call, /*with_entries=*/false);
+absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request,
+                                         const ServerParts& parts, const Call& call) {
+  ASSIGN_OR_RETURN(const Owned glossary,
+                   parts.glossaries->Describe(StoreDeadline(call.deadline()), request.id(),
+                                              call.principal()));
+  return AsProto(glossary, call);
 }
 
-absl::StatusOr<v1::Glossary> GetGlossaryEntries(Parse<v1::GetGlossaryRequest> parse,
-                                                const ServerParts& parts, Call* call) {
-  return Get(parse, parts, call, /*with_entries=*/true);
-}
-
-absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(Parse<v1::ListGlossariesRequest> parse,
-                                                          const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
-  v1::ListGlossariesResponse response;
-  for (const GlossaryPtr& glossary : asked.store->List(call->principal())) {
-    *response.add_glossaries() = AsProto(*glossary, *call, /*with_entries=*/false);
+absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& request,
+                                                const ServerParts& parts, const Call& call) {
+  ASSIGN_OR_RETURN(
+      const GlossaryPtr glossary,
+      parts.glossaries->Find(StoreDeadline(call.deadline()), request.id(), call.principal()));
+  v1::Glossary proto = AsProto(*glossary, call);
+  for (int i = 0; i < proto.dictionaries_size(); ++i) {
+    for (const GlossaryEntry& entry :
+         glossary->dictionaries[static_cast<size_t>(i)]->entries()) {
+      *proto.mutable_dictionaries(i)->add_entries() = AsProto(entry);
+    }
   }
+  return proto;
+}
+
+absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(const v1::ListGlossariesRequest&,
+                                                          const ServerParts& parts,
+                                                          const Call& call) {
+  ASSIGN_OR_RETURN(const std::vector<Owned> list,
+                   parts.glossaries->List(StoreDeadline(call.deadline()), call.principal()));
+  v1::ListGlossariesResponse response;
+  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, call);
   return response;
 }
 
-absl::StatusOr<v1::Glossary> ReplaceGlossary(Parse<v1::ReplaceGlossaryRequest> parse,
-                                             const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
-  const v1::Glossary& glossary = asked.request.glossary();
+absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& request,
+                                             const ServerParts& parts, const Call& call) {
+  const v1::Glossary& glossary = request.glossary();
   const auto edit = [&](GlossaryText* text) -> absl::Status {
     if (glossary.version() != 0 && glossary.version() != text->version) {
       return absl::FailedPreconditionError(
@@ -116,15 +110,17 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(Parse<v1::ReplaceGlossaryRequest> p
     Fill(glossary, text);
     return absl::OkStatus();
   };
-  ASSIGN_OR_RETURN(const GlossaryPtr stored,
-                   asked.store->Update(asked.request.id(), call->principal(), edit));
-  return AsProto(*stored, *call, /*with_entries=*/false);
+  ASSIGN_OR_RETURN(const Owned stored,
+                   parts.glossaries->Update(StoreDeadline(call.deadline()), request.id(),
+                                            call.principal(), edit));
+  return AsProto(stored, call);
 }
 
-absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(Parse<v1::DeleteGlossaryRequest> parse,
-                                                          const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<GlossaryStore>(parse, parts, call));
-  RETURN_IF_ERROR(asked.store->Delete(asked.request.id(), call->principal()));
+absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(const v1::DeleteGlossaryRequest& request,
+                                                          const ServerParts& parts,
+                                                          const Call& call) {
+  RETURN_IF_ERROR(parts.glossaries->Delete(StoreDeadline(call.deadline()), request.id(),
+                                           call.principal()));
   return v1::DeleteGlossaryResponse();
 }
 
@@ -133,8 +129,8 @@ absl::StatusOr<TermLists> GlossariesFor(const KeptUse& use, const v1::TranslateR
   const auto add = [&](const StoredGlossary& glossary) {
     for (const auto& list : glossary.dictionaries) AppendNew(list, &lists);
   };
-  RETURN_IF_ERROR(AddKept<GlossaryStore>(use, "glossary_ids", request.glossary_ids(),
-                                         use.parts.default_glossaries, add));
+  RETURN_IF_ERROR(AddKept(use, use.parts.glossaries, "glossary_ids", request.glossary_ids(),
+                          use.parts.default_glossaries, add));
   return lists;
 }
 

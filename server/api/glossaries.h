@@ -12,15 +12,12 @@
 
 namespace dragoman {
 
-UnaryMethod<v1::CreateGlossaryRequest, v1::Glossary> CreateGlossary;
-UnaryMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossary;
-UnaryMethod<v1::ListGlossariesRequest, v1::ListGlossariesResponse> ListGlossaries;
-UnaryMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossaryEntries;
-UnaryMethod<v1::ReplaceGlossaryRequest, v1::Glossary> ReplaceGlossary;
-UnaryMethod<v1::DeleteGlossaryRequest, v1::DeleteGlossaryResponse> DeleteGlossary;
-
-template <>
-absl::StatusOr<GlossaryStore*> StoreOf<GlossaryStore>(const ServerParts& parts);
+StoreMethod<v1::CreateGlossaryRequest, v1::Glossary> CreateGlossary;
+StoreMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossary;
+StoreMethod<v1::ListGlossariesRequest, v1::ListGlossariesResponse> ListGlossaries;
+StoreMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossaryEntries;
+StoreMethod<v1::ReplaceGlossaryRequest, v1::Glossary> ReplaceGlossary;
+StoreMethod<v1::DeleteGlossaryRequest, v1::DeleteGlossaryResponse> DeleteGlossary;
 
 // An entry as a request or a stored glossary has it.
 GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto);

@@ -1,5 +1,5 @@
-// Things that the server keeps for principals (server/base/owned_files.h), glossaries and
-// translation memories alike: how a method begins, and which of them a translation uses.
+// Things that the server keeps for principals (server/store/owned_store.h), glossaries and
+// translation memories alike: which of them a translation uses.
 
 #ifndef DRAGOMAN_SERVER_API_KEPT_H_
 #define DRAGOMAN_SERVER_API_KEPT_H_
@@ -11,29 +11,16 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/api/call.h"
 
 namespace dragoman {
 
-// FAILED_PRECONDITION if the server keeps none.
-template <typename Store>
-absl::StatusOr<Store*> StoreOf(const ServerParts& parts);
-
-template <typename Store, typename Request>
-struct Asked {
-  Request request;
-  Store* store;  // not null
-};
-
-// Admits the caller, reads the request and finds the store, in this order.
-template <typename Store, typename Request>
-absl::StatusOr<Asked<Store, Request>> Ask(Parse<Request> parse, const ServerParts& parts,
-                                          Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(Request request, parse());
-  ASSIGN_OR_RETURN(Store* const store, StoreOf<Store>(parts));
-  return Asked<Store, Request>{std::move(request), store};
+// How long a request with this deadline may wait for the store.
+inline absl::Time StoreDeadline(absl::Time deadline) {
+  constexpr absl::Duration kMost = absl::Seconds(10);
+  return std::min(deadline, absl::Now() + kMost);
 }
 
 // What a translation uses.
@@ -41,30 +28,30 @@ struct KeptUse {
   const ServerParts& parts;
   const std::string& principal;
   const std::string& model;  // a name as in TranslateResponse.model
+  absl::Time until;          // how long it may wait for the store
 };
 
 // Calls `add` for the things with these ids, which are in `field` of the request, and then for
 // those that the principal or the model uses by default.  INVALID_ARGUMENT if there are too many,
 // NOT_FOUND if the principal does not see one that it asks for; one by default is not missed.
 template <typename Store, typename Ids, typename Add>
-absl::Status AddKept(const KeptUse& use, const char* field, const Ids& ids,
+absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const Ids& ids,
                      const std::vector<DefaultIds>& defaults, const Add& add) {
   constexpr int kMaxIds = 16;
   if (ids.size() > kMaxIds) {
     return InvalidField(field, absl::StrCat("are ", ids.size(), ", the most is ", kMaxIds));
   }
-  const absl::StatusOr<Store*> store = StoreOf<Store>(use.parts);
-  if (!ids.empty()) RETURN_IF_ERROR(store.status());
   for (const std::string& id : ids) {
-    ASSIGN_OR_RETURN(const auto thing, (*store)->Find(id, use.principal));
+    ASSIGN_OR_RETURN(const auto thing, store->Find(use.until, id, use.principal));
     add(*thing);
   }
   for (const DefaultIds& by_default : defaults) {
     const bool is_for = (by_default.principal.empty() || by_default.principal == use.principal) &&
                         (by_default.model.empty() || by_default.model == use.model);
-    if (!is_for || !store.ok()) continue;
+    if (!is_for) continue;
     for (const std::string& id : by_default.ids) {
-      const auto thing = (*store)->Find(id, use.principal);
+      const auto thing = store->Find(use.until, id, use.principal);
+      if (absl::IsUnavailable(thing.status())) return thing.status();
       if (thing.ok()) add(**thing);
     }
   }

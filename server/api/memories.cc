@@ -10,16 +10,16 @@ namespace {
 
 constexpr int kMaxPage = 1000;  // segments
 
-v1::TranslationMemory MemoryProto(const StoredMemory& memory, const Call& call) {
+v1::TranslationMemory MemoryProto(const Owned& memory, const Call& call) {
   v1::TranslationMemory proto;
   proto.set_id(memory.id);
   proto.set_name(memory.name);
   proto.set_shared(memory.shared || memory.owner.empty());
   proto.set_version(memory.version);
   proto.mutable_create_time()->set_seconds(absl::ToUnixSeconds(memory.created));
-  proto.set_source_language(memory.memory->languages().source);
-  proto.set_target_language(memory.memory->languages().target);
-  proto.set_segment_count(static_cast<int>(memory.memory->size()));
+  proto.set_source_language(memory.lists[0].languages.source);
+  proto.set_target_language(memory.lists[0].languages.target);
+  proto.set_segment_count(static_cast<int>(memory.lists[0].size));
   proto.set_read_only(!memory.IsChangedBy(call.principal()));
   return proto;
 }
@@ -36,58 +36,50 @@ std::vector<MemorySegment> SegmentsFrom(const Protos& protos) {
 
 }  // namespace
 
-template <>
-absl::StatusOr<MemoryStore*> StoreOf<MemoryStore>(const ServerParts& parts) {
-  if (parts.memories != nullptr) return parts.memories;
-  return absl::FailedPreconditionError(
-      "this server keeps no translation memories (--translation-memories)");
-}
-
-absl::StatusOr<v1::TranslationMemory> CreateMemory(Parse<v1::CreateMemoryRequest> parse,
-                                                   const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<MemoryStore>(parse, parts, call));
-  const v1::TranslationMemory& memory = asked.request.memory();
+absl::StatusOr<v1::TranslationMemory> CreateMemory(const v1::CreateMemoryRequest& request,
+                                                   const ServerParts& parts, const Call& call) {
+  const v1::TranslationMemory& memory = request.memory();
   ASSIGN_OR_RETURN(
-      const StoredMemoryPtr stored,
-      asked.store->Create({.name = memory.name(),
-                           .owner = call->principal(),
-                           .shared = memory.shared(),
-                           .languages = {memory.source_language(), memory.target_language()},
-                           .segments = SegmentsFrom(asked.request.segments())}));
-  return MemoryProto(*stored, *call);
+      const Owned stored,
+      parts.memories->Create(StoreDeadline(call.deadline()),
+                             {.name = memory.name(),
+                              .owner = call.principal(),
+                              .shared = memory.shared(),
+                              .languages = {memory.source_language(), memory.target_language()},
+                              .segments = SegmentsFrom(request.segments())}));
+  return MemoryProto(stored, call);
 }
 
-absl::StatusOr<v1::TranslationMemory> GetMemory(Parse<v1::GetMemoryRequest> parse,
-                                                const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<MemoryStore>(parse, parts, call));
-  ASSIGN_OR_RETURN(const StoredMemoryPtr memory,
-                   asked.store->Find(asked.request.id(), call->principal()));
-  return MemoryProto(*memory, *call);
+absl::StatusOr<v1::TranslationMemory> GetMemory(const v1::GetMemoryRequest& request,
+                                                const ServerParts& parts, const Call& call) {
+  ASSIGN_OR_RETURN(const Owned memory,
+                   parts.memories->Describe(StoreDeadline(call.deadline()), request.id(),
+                                            call.principal()));
+  return MemoryProto(memory, call);
 }
 
-absl::StatusOr<v1::ListMemoriesResponse> ListMemories(Parse<v1::ListMemoriesRequest> parse,
-                                                      const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<MemoryStore>(parse, parts, call));
+absl::StatusOr<v1::ListMemoriesResponse> ListMemories(const v1::ListMemoriesRequest&,
+                                                      const ServerParts& parts,
+                                                      const Call& call) {
+  ASSIGN_OR_RETURN(const std::vector<Owned> list,
+                   parts.memories->List(StoreDeadline(call.deadline()), call.principal()));
   v1::ListMemoriesResponse response;
-  for (const StoredMemoryPtr& memory : asked.store->List(call->principal())) {
-    *response.add_memories() = MemoryProto(*memory, *call);
-  }
+  for (const Owned& memory : list) *response.add_memories() = MemoryProto(memory, call);
   return response;
 }
 
 absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(
-    Parse<v1::GetMemorySegmentsRequest> parse, const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<MemoryStore>(parse, parts, call));
-  const v1::GetMemorySegmentsRequest& request = asked.request;
-  ASSIGN_OR_RETURN(const StoredMemoryPtr memory,
-                   asked.store->Find(request.id(), call->principal()));
+    const v1::GetMemorySegmentsRequest& request, const ServerParts& parts, const Call& call) {
+  ASSIGN_OR_RETURN(
+      const StoredMemoryPtr memory,
+      parts.memories->Find(StoreDeadline(call.deadline()), request.id(), call.principal()));
   if (request.start() < 0) return InvalidField("start", "is negative");
   if (request.limit() < 0 || request.limit() > kMaxPage) {
     return InvalidField("limit", absl::StrCat("is ", request.limit(), ", want at most ", kMaxPage));
   }
   const int limit = request.limit() > 0 ? request.limit() : kMaxPage;
   v1::GetMemorySegmentsResponse response;
-  *response.mutable_memory() = MemoryProto(*memory, *call);
+  *response.mutable_memory() = MemoryProto(*memory, call);
   for (const MemorySegment& segment :
        memory->memory->Segments(static_cast<size_t>(request.start()), static_cast<size_t>(limit))) {
     v1::MemorySegment* const proto = response.add_segments();
@@ -99,21 +91,19 @@ absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(
   return response;
 }
 
-absl::StatusOr<v1::TranslationMemory> LearnSegments(Parse<v1::LearnSegmentsRequest> parse,
-                                                    const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<MemoryStore>(parse, parts, call));
-  const v1::LearnSegmentsRequest& request = asked.request;
+absl::StatusOr<v1::TranslationMemory> LearnSegments(const v1::LearnSegmentsRequest& request,
+                                                    const ServerParts& parts, const Call& call) {
   if (request.segments().empty()) return InvalidField("segments", "are none, want at least one");
-  ASSIGN_OR_RETURN(
-      const StoredMemoryPtr memory,
-      asked.store->Learn(request.id(), call->principal(), SegmentsFrom(request.segments())));
-  return MemoryProto(*memory, *call);
+  ASSIGN_OR_RETURN(const Owned memory,
+                   parts.memories->Learn(StoreDeadline(call.deadline()), request.id(),
+                                         call.principal(), SegmentsFrom(request.segments())));
+  return MemoryProto(memory, call);
 }
 
-absl::StatusOr<v1::DeleteMemoryResponse> DeleteMemory(Parse<v1::DeleteMemoryRequest> parse,
-                                                      const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const auto asked, Ask<MemoryStore>(parse, parts, call));
-  RETURN_IF_ERROR(asked.store->Delete(asked.request.id(), call->principal()));
+absl::StatusOr<v1::DeleteMemoryResponse> DeleteMemory(const v1::DeleteMemoryRequest& request,
+                                                      const ServerParts& parts, const Call& call) {
+  RETURN_IF_ERROR(
+      parts.memories->Delete(StoreDeadline(call.deadline()), request.id(), call.principal()));
   return v1::DeleteMemoryResponse();
 }
 
@@ -121,8 +111,8 @@ absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,
                                                    const v1::TranslateRequest& request) {
   std::vector<MemoryPtr> memories;
   const auto add = [&](const StoredMemory& stored) { AppendNew(stored.memory, &memories); };
-  RETURN_IF_ERROR(AddKept<MemoryStore>(use, "memory_ids", request.memory_ids(),
-                                       use.parts.default_memories, add));
+  RETURN_IF_ERROR(AddKept(use, use.parts.memories, "memory_ids", request.memory_ids(),
+                          use.parts.default_memories, add));
   return memories;
 }
 

@@ -14,15 +14,12 @@
 
 namespace dragoman {
 
-UnaryMethod<v1::CreateMemoryRequest, v1::TranslationMemory> CreateMemory;
-UnaryMethod<v1::GetMemoryRequest, v1::TranslationMemory> GetMemory;
-UnaryMethod<v1::ListMemoriesRequest, v1::ListMemoriesResponse> ListMemories;
-UnaryMethod<v1::GetMemorySegmentsRequest, v1::GetMemorySegmentsResponse> GetMemorySegments;
-UnaryMethod<v1::LearnSegmentsRequest, v1::TranslationMemory> LearnSegments;
-UnaryMethod<v1::DeleteMemoryRequest, v1::DeleteMemoryResponse> DeleteMemory;
-
-template <>
-absl::StatusOr<MemoryStore*> StoreOf<MemoryStore>(const ServerParts& parts);
+StoreMethod<v1::CreateMemoryRequest, v1::TranslationMemory> CreateMemory;
+StoreMethod<v1::GetMemoryRequest, v1::TranslationMemory> GetMemory;
+StoreMethod<v1::ListMemoriesRequest, v1::ListMemoriesResponse> ListMemories;
+StoreMethod<v1::GetMemorySegmentsRequest, v1::GetMemorySegmentsResponse> GetMemorySegments;
+StoreMethod<v1::LearnSegmentsRequest, v1::TranslationMemory> LearnSegments;
+StoreMethod<v1::DeleteMemoryRequest, v1::DeleteMemoryResponse> DeleteMemory;
 
 // The memories that a request uses (AddKept).
 absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,

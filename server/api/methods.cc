@@ -11,6 +11,7 @@
 #include "server/api/memories.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
+#include "server/base/work_threads.h"
 
 namespace dragoman {
 namespace {
@@ -40,6 +41,51 @@ class ImmediateExchange final : public UnaryExchange {
   Call call_;
   Done done_;
 };
+
+// An exchange that asks the store, on a thread that may wait.
+template <typename Request, typename Response>
+class StoreExchange final : public UnaryExchange {
+ public:
+  StoreExchange(StoreMethod<Request, Response>* answer, const ServerParts* parts,
+                const char* method, Caller caller, Done done)
+      : answer_(answer),
+        parts_(parts),
+        call_(parts, method, std::move(caller)),
+        done_(std::move(done)) {}
+
+  void Start(Parse parse) override {
+    if (const absl::Status status = TryStart(parse); !status.ok()) End(status);
+  }
+  void Cancel() override {}
+
+ private:
+  absl::Status TryStart(Parse parse) {
+    RETURN_IF_ERROR(call_.Admit());
+    ASSIGN_OR_RETURN(Request request, Parsed<Request>(parse));
+    return parts_->store_threads->Run(call_.principal(), [this, request = std::move(request)] {
+      End(answer_(request, *parts_, call_));
+    });
+  }
+
+  void End(absl::StatusOr<Response> answered) {
+    const Done done = std::move(done_);  // outlives this exchange, which done may destroy
+    done(call_.End(answered.status()), answered.ok() ? &*answered : nullptr);
+  }
+
+  StoreMethod<Request, Response>* const answer_;
+  const ServerParts* const parts_;
+  Call call_;
+  Done done_;
+};
+
+template <typename Request, typename Response>
+Method::Exchange Stored(StoreMethod<Request, Response>* answer) {
+  return [answer](const ServerParts* parts, const char* method, Caller caller,
+                  UnaryExchange::Done done) {
+    return std::make_unique<StoreExchange<Request, Response>>(
+        answer, parts, method, std::move(caller), std::move(done));
+  };
+}
 
 template <typename Request, typename Response>
 Method::Exchange AtOnce(UnaryMethod<Request, Response>* answer) {
@@ -72,19 +118,19 @@ const std::vector<Method>& Methods() {
       {"ListModels", AtOnce(ListModels), "GET", "/v1/models"},
       {"GetModel", AtOnce(GetModel), "GET", "/v1/models/{name=**}"},
 
-      {"CreateGlossary", AtOnce(CreateGlossary), "POST", "/v1/glossaries", "glossary"},
-      {"ListGlossaries", AtOnce(ListGlossaries), "GET", "/v1/glossaries"},
-      {"GetGlossary", AtOnce(GetGlossary), "GET", "/v1/glossaries/{id}"},
-      {"ReplaceGlossary", AtOnce(ReplaceGlossary), "PUT", "/v1/glossaries/{id}", "glossary"},
-      {"DeleteGlossary", AtOnce(DeleteGlossary), "DELETE", "/v1/glossaries/{id}"},
-      {"GetGlossaryEntries", AtOnce(GetGlossaryEntries), "GET", "/v1/glossaries/{id}/entries"},
+      {"CreateGlossary", Stored(CreateGlossary), "POST", "/v1/glossaries", "glossary"},
+      {"ListGlossaries", Stored(ListGlossaries), "GET", "/v1/glossaries"},
+      {"GetGlossary", Stored(GetGlossary), "GET", "/v1/glossaries/{id}"},
+      {"ReplaceGlossary", Stored(ReplaceGlossary), "PUT", "/v1/glossaries/{id}", "glossary"},
+      {"DeleteGlossary", Stored(DeleteGlossary), "DELETE", "/v1/glossaries/{id}"},
+      {"GetGlossaryEntries", Stored(GetGlossaryEntries), "GET", "/v1/glossaries/{id}/entries"},
 
-      {"CreateMemory", AtOnce(CreateMemory), "POST", "/v1/memories"},
-      {"ListMemories", AtOnce(ListMemories), "GET", "/v1/memories"},
-      {"GetMemory", AtOnce(GetMemory), "GET", "/v1/memories/{id}"},
-      {"DeleteMemory", AtOnce(DeleteMemory), "DELETE", "/v1/memories/{id}"},
-      {"GetMemorySegments", AtOnce(GetMemorySegments), "GET", "/v1/memories/{id}/segments"},
-      {"LearnSegments", AtOnce(LearnSegments), "POST", "/v1/memories/{id}/segments"},
+      {"CreateMemory", Stored(CreateMemory), "POST", "/v1/memories"},
+      {"ListMemories", Stored(ListMemories), "GET", "/v1/memories"},
+      {"GetMemory", Stored(GetMemory), "GET", "/v1/memories/{id}"},
+      {"DeleteMemory", Stored(DeleteMemory), "DELETE", "/v1/memories/{id}"},
+      {"GetMemorySegments", Stored(GetMemorySegments), "GET", "/v1/memories/{id}/segments"},
+      {"LearnSegments", Stored(LearnSegments), "POST", "/v1/memories/{id}/segments"},
 
       {"AdminService/ListModels", AtOnce(AdminListModels)},
       {"AdminService/LoadModel", AtOnce(LoadModel)},

@@ -26,6 +26,15 @@ absl::Status TranslateStreamExchange::TryStart(Parse parse) {
     held_ = call().Hold();
   }
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
+  if (TranslateTask::AsksStore(parts(), proto)) {
+    return RunWithStore([this, proto = std::move(proto)] {
+      if (const absl::Status status = Run(proto); !status.ok()) End(status);
+    });
+  }
+  return Run(std::move(proto));
+}
+
+absl::Status TranslateStreamExchange::Run(v1::TranslateRequest proto) {
   RETURN_IF_ERROR(Prepare(std::move(proto), &task_));
   task_.Run(
       request(), [this](TranslateResponse result) { OnDone(std::move(result)); },

@@ -56,6 +56,7 @@ class TranslateStreamExchange : public Exchange {
 
  private:
   absl::Status TryStart(Parse parse);
+  absl::Status Run(v1::TranslateRequest proto);
   void OnNews(TranslateProgress progress);
   void OnDone(TranslateResponse translated);
   void Add(v1::TranslateStreamResponse message) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -26,7 +26,8 @@ int CountCharacters(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& permit) {
+absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& permit,
+                                    absl::Time deadline) {
   permit_ = permit;
   size_.texts = request.contents_size();
   RETURN_IF_ERROR(permit_.MayUse(request.model()));
@@ -35,7 +36,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
       request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   const std::string model = WithoutLabels(route_->name());
-  const KeptUse use = {*parts_, permit.principal(), model};
+  const KeptUse use = {*parts_, permit.principal(), model, StoreDeadline(deadline)};
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(use, request));
   ASSIGN_OR_RETURN(request_.memories, MemoriesFor(use, request));
   RETURN_IF_ERROR(JudgeOptions());
@@ -48,6 +49,11 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   characters_ = CountCharacters(request_.texts);
   output_ = request.output();
   return absl::OkStatus();
+}
+
+bool TranslateTask::AsksStore(const ServerParts& parts, const v1::TranslateRequest& request) {
+  return request.glossary_ids_size() > 0 || request.memory_ids_size() > 0 ||
+         !parts.default_glossaries.empty() || !parts.default_memories.empty();
 }
 
 absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {

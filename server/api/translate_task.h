@@ -27,8 +27,12 @@ class TranslateTask {
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
   // Takes the request and finds its models and glossaries.  Nothing is started.  PERMISSION_DENIED
-  // if the caller may not use them, or may not ask for such options.
-  absl::Status Prepare(v1::TranslateRequest request, const Permit& permit);
+  // if the caller may not use them, or may not ask for such options.  If the request AsksStore, this
+  // may wait, but not after the deadline.
+  absl::Status Prepare(v1::TranslateRequest request, const Permit& permit, absl::Time deadline);
+
+  // Whether it uses what principals keep.
+  static bool AsksStore(const ServerParts& parts, const v1::TranslateRequest& request);
 
   // The first translator; nullptr if no model was found.
   std::shared_ptr<const Translator> translator() const;

@@ -26,6 +26,7 @@
 #include "engine/base/utf8.h"
 #include "engine/text/letter_case.h"
 #include "server/api/glossaries.h"
+#include "server/base/work_threads.h"
 #include "server/compat/compat.h"
 #include "server/compat/deepl.h"
 #include "server/glossaries/glossary_text.h"
@@ -106,39 +107,30 @@ absl::StatusOr<GlossaryText> ReadGlossary(const CompatFields& fields, bool sever
 // ---- What is answered --------------------------------------------------------------------------
 
 // With milliseconds, as DeepL sends it: its Python library refuses a time without a fraction.
-std::string TimeOf(const StoredGlossary& glossary) {
+std::string TimeOf(const Owned& glossary) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", glossary.created, absl::UTCTimeZone());
 }
 
-Json Describe(const TermList& list) {
-  return {{"source_lang", list.languages().source},
-          {"target_lang", list.languages().target},
-          {"entry_count", list.entries().size()}};
+Json Describe(const OwnedList& list) {
+  return {{"source_lang", list.languages.source},
+          {"target_lang", list.languages.target},
+          {"entry_count", list.size}};
 }
 
-Json DescribeV3(const StoredGlossary& glossary) {
-  Json dictionaries = Json::array();
-  for (const auto& list : glossary.dictionaries) dictionaries.push_back(Describe(*list));
-  return {{"glossary_id", glossary.id},
-          {"name", glossary.name},
-          {"dictionaries", std::move(dictionaries)},
-          {"creation_time", TimeOf(glossary)}};
-}
-
-// Of several pairs of languages, the first.
-Json DescribeV2(const StoredGlossary& glossary) {
-  Json json = {{"glossary_id", glossary.id},
-               {"name", glossary.name},
-               {"ready", true},
-               {"creation_time", TimeOf(glossary)}};
-  static const auto& none = *new TermList({});
-  const bool empty = glossary.dictionaries.empty();
-  json.update(Describe(empty ? none : *glossary.dictionaries.front()));
+// Version 2 has one pair of languages: of several, the first.
+Json Describe(const Owned& glossary, bool several) {
+  Json json = {{"glossary_id", glossary.id}, {"name", glossary.name}};
+  if (several) {
+    Json dictionaries = Json::array();
+    for (const OwnedList& list : glossary.lists) dictionaries.push_back(Describe(list));
+    json["dictionaries"] = std::move(dictionaries);
+    json["creation_time"] = TimeOf(glossary);
+  } else {
+    json["ready"] = true;
+    json["creation_time"] = TimeOf(glossary);
+    json.update(Describe(glossary.lists.empty() ? OwnedList() : glossary.lists.front()));
+  }
   return json;
-}
-
-Json Describe(const StoredGlossary& glossary, bool several) {
-  return several ? DescribeV3(glossary) : DescribeV2(glossary);
 }
 
 std::string AsTsv(const TermList& list) {
@@ -160,39 +152,42 @@ struct GlossaryCall {
   const CompatFields& fields;
   const std::string& principal;
   bool several;  // version 3
+  absl::Time until;
 };
 using Answer = absl::StatusOr<HttpResponse>;
 
 Answer Create(const GlossaryCall& call) {
   ASSIGN_OR_RETURN(GlossaryText text, ReadGlossary(call.fields, call.several));
   text.owner = call.principal;
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, call.store->Create(std::move(text)));
-  return JsonResponse(201, Describe(*glossary, call.several));
+  ASSIGN_OR_RETURN(const Owned glossary, call.store->Create(call.until, std::move(text)));
+  return JsonResponse(201, Describe(glossary, call.several));
 }
 
 Answer List(const GlossaryCall& call) {
   Json glossaries = Json::array();
-  for (const GlossaryPtr& glossary : call.store->List(call.principal)) {
-    if (!call.several && glossary->dictionaries.size() != 1) continue;
-    glossaries.push_back(Describe(*glossary, call.several));
+  ASSIGN_OR_RETURN(const std::vector<Owned> list, call.store->List(call.until, call.principal));
+  for (const Owned& glossary : list) {
+    if (!call.several && glossary.lists.size() != 1) continue;
+    glossaries.push_back(Describe(glossary, call.several));
   }
   return JsonResponse(200, {{"glossaries", std::move(glossaries)}});
 }
 
 Answer Get(const GlossaryCall& call) {
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, call.store->Find(IdIn(call.http), call.principal));
-  return JsonResponse(200, Describe(*glossary, call.several));
+  ASSIGN_OR_RETURN(const Owned glossary,
+                   call.store->Describe(call.until, IdIn(call.http), call.principal));
+  return JsonResponse(200, Describe(glossary, call.several));
 }
 
 Answer Delete(const GlossaryCall& call) {
-  RETURN_IF_ERROR(call.store->Delete(IdIn(call.http), call.principal));
+  RETURN_IF_ERROR(call.store->Delete(call.until, IdIn(call.http), call.principal));
   return HttpResponse{.code = 204};
 }
 
 // The entries of the pair that is named, or of all.
 Answer GetEntries(const GlossaryCall& call) {
   ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   call.store->Find(IdIn(call.http, "/entries"), call.principal));
+                   call.store->Find(call.until, IdIn(call.http, "/entries"), call.principal));
   LanguagePair wanted;
   if (call.fields.Has("source_lang")) {
     ASSIGN_OR_RETURN(wanted, ReadLanguages(call.fields));
@@ -228,30 +223,30 @@ void Merge(GlossaryDictionary more, GlossaryText* glossary) {
 }
 
 Answer Patch(const GlossaryCall& call) {
-  ASSIGN_OR_RETURN(GlossaryText more, ReadGlossary(call.fields, /*several=*/true));
+  ASSIGN_OR_RETURN(const GlossaryText more, ReadGlossary(call.fields, /*several=*/true));
   const auto edit = [&](GlossaryText* text) {
     if (call.fields.Has("name")) text->name = more.name;
-    for (GlossaryDictionary& dictionary : more.dictionaries) Merge(std::move(dictionary), text);
+    for (const GlossaryDictionary& dictionary : more.dictionaries) Merge(dictionary, text);
     return absl::OkStatus();
   };
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   call.store->Update(IdIn(call.http), call.principal, edit));
-  return JsonResponse(200, DescribeV3(*glossary));
+  ASSIGN_OR_RETURN(const Owned glossary,
+                   call.store->Update(call.until, IdIn(call.http), call.principal, edit));
+  return JsonResponse(200, Describe(glossary, /*several=*/true));
 }
 
 constexpr char kDictionaries[] = "/dictionaries";
 
 Answer PutDictionary(const GlossaryCall& call) {
-  ASSIGN_OR_RETURN(GlossaryDictionary dictionary, ReadDictionary(call.fields));
+  ASSIGN_OR_RETURN(const GlossaryDictionary dictionary, ReadDictionary(call.fields));
   const Json answer = {{"source_lang", dictionary.languages.source},
                        {"target_lang", dictionary.languages.target},
                        {"entry_count", dictionary.entries.size()}};
   const auto edit = [&](GlossaryText* text) {
-    DictionaryFor(dictionary.languages, text).entries = std::move(dictionary.entries);
+    DictionaryFor(dictionary.languages, text).entries = dictionary.entries;
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(
-      call.store->Update(IdIn(call.http, kDictionaries), call.principal, edit).status());
+      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit).status());
   return JsonResponse(200, answer);
 }
 
@@ -264,7 +259,7 @@ Answer DeleteDictionary(const GlossaryCall& call) {
     return absl::NotFoundError("the glossary has no dictionary for these languages");
   };
   RETURN_IF_ERROR(
-      call.store->Update(IdIn(call.http, kDictionaries), call.principal, edit).status());
+      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit).status());
   return HttpResponse{.code = 204};
 }
 
@@ -295,17 +290,24 @@ constexpr GlossaryRoute kRoutes[] = {
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   for (const GlossaryRoute& to : kRoutes) {
-    const auto handler = [context, &to](HttpRequest http,
-                                        const std::shared_ptr<HttpAnswer>& answer) {
-      const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, &http);
-      const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-        RETURN_IF_ERROR(call->Admit());
-        RETURN_IF_ERROR(fields.status());
-        ASSIGN_OR_RETURN(GlossaryStore* const store, StoreOf<GlossaryStore>(*context.parts));
-        return to.answer({store, http, *fields, call->principal(),
-                          std::string_view(to.path).starts_with("/v3/")});
+    const auto handler = [context, &to](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+      const auto request = std::make_shared<HttpRequest>(std::move(http));
+      const auto work = [context, &to, request, answer] {
+        const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, request.get());
+        const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
+          RETURN_IF_ERROR(call->Admit());
+          RETURN_IF_ERROR(fields.status());
+          return to.answer({context.parts->glossaries, *request, *fields, call->principal(),
+                            std::string_view(to.path).starts_with("/v3/"),
+                            StoreDeadline(call->deadline())});
+        };
+        answer->Send(AnswerCall(context, deepl::kApi, to.call, *request, deepl::Error, admitted));
       };
-      answer->Send(AnswerCall(context, deepl::kApi, to.call, http, deepl::Error, admitted));
+      absl::Status waits = context.loaded();
+      if (waits.ok()) {
+        waits = context.parts->store_threads->Run(CallerOf(*request, deepl::kApi.name).peer, work);
+      }
+      if (!waits.ok()) answer->Send(deepl::Error(waits));
     };
     HttpRoute route = {
         .method = to.method, .path = to.path, .handler = handler, .error = deepl::PlainError};

@@ -102,6 +102,14 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     ClearMergedFields(flags.config, &config);
   }
   config.MergeFrom(flags.config);
+  if (!flags.import_glossaries.empty() || !flags.import_memories.empty()) {
+    CommandLine import{.print = {},
+                       .check = {},
+                       .import_glossaries = flags.import_glossaries,
+                       .import_memories = flags.import_memories};
+    import.options.store = config.store();
+    return import;
+  }
   CommandLine command_line{.check_config = flags.check_config, .plan = flags.plan};
   ASSIGN_OR_RETURN(command_line.options, Resolve(config));
   command_line.options.config_file = flags.config_file;

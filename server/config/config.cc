@@ -126,26 +126,26 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   return absl::OkStatus();
 }
 
-absl::Status ResolveGlossaries(const v1::ServerConfig& config, ServerOptions* options) {
-  options->glossaries = config.glossaries();
-  options->memories = config.translation_memories();
+absl::Status ResolveStore(const v1::ServerConfig& config, ServerOptions* options) {
+  options->store = config.store();
+  options->store_bytes = config.store_bytes();
+  if (options->store_bytes == 0) {
+    options->store_bytes = options->store == "memory" ? int64_t{256} << 20 : int64_t{4} << 30;
+  }
+  options->index_bytes = config.index_bytes();
+  options->glossary_files = config.glossary_files();
+  options->memory_files = config.memory_files();
   struct Defaults {
     const google::protobuf::RepeatedPtrField<v1::DefaultIds>& from;
-    const std::string& directory;
     const char* flag;
-    const char* directory_flag;
     std::vector<DefaultIds>* to;
   };
   for (const Defaults& defaults :
-       {Defaults{config.default_glossaries(), options->glossaries, "default-glossary", "glossaries",
-                 &options->default_glossaries},
-        Defaults{config.default_memories(), options->memories, "default-memory",
-                 "translation-memories", &options->default_memories}}) {
+       {Defaults{config.default_glossaries(), "default-glossary", &options->default_glossaries},
+        Defaults{config.default_memories(), "default-memory", &options->default_memories}}) {
     for (const v1::DefaultIds& from : defaults.from) {
-      if (defaults.directory.empty() || from.ids().empty()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(defaults.flag, " is given without an id, or without ",
-                         defaults.directory_flag, ", where it is kept"));
+      if (from.ids().empty()) {
+        return absl::InvalidArgumentError(absl::StrCat(defaults.flag, " is given without an id"));
       }
       defaults.to->push_back(
           {from.principal(), from.model(), {from.ids().begin(), from.ids().end()}});
@@ -224,7 +224,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
-  RETURN_IF_ERROR(ResolveGlossaries(config, &options));
+  RETURN_IF_ERROR(ResolveStore(config, &options));
   options.max_connections = config.max_connections();
   ResolveConnections(config, &options.connections);
   RETURN_IF_ERROR(ResolveHttp(config, &options.http));

@@ -121,9 +121,11 @@ struct ServerOptions {
   int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;
-  std::string glossaries;  // the directory of stored glossaries; "": none are kept
+  std::string store = "memory";  // as Database::Open
+  int64_t store_bytes = 256 << 20;
+  int64_t index_bytes = 512 << 20;
+  std::string glossary_files, memory_files;  // directories; "": none
   std::vector<DefaultIds> default_glossaries;
-  std::string memories;  // the directory of translation memories; "": none are kept
   std::vector<DefaultIds> default_memories;
   int metrics_principals = 100;  // that have a series of their own
   ConnectionOptions connections;
@@ -151,6 +153,8 @@ struct CommandLine {
   bool without_weights = false;      // with --check: they are not there yet
   bool check_config = false;         // --check-config: `options` are to be checked, not served
   std::string plan = {};             // the value of --plan: not served, either; "": none
+  // Of --import-glossaries and --import-memories: of `options` only the store is set.
+  std::string import_glossaries = {}, import_memories = {};
   ServerOptions options = {};
 };
 

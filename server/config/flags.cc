@@ -184,6 +184,13 @@ void AddFlags(CLI::App* app, Flags* flags) {
                   "cores and the memory that a load needs: 200sentences/s,words=25,p99=500ms or "
                   "50000words/min (docs/load.md)")
       ->type_name("LOAD");
+  app->add_option("--import-glossaries", flags->import_glossaries,
+                  "Imports the glossaries that a server up to version 0.1 kept in this directory "
+                  "into --store, without serving, and says what it read (docs/store.md)")
+      ->type_name("DIR");
+  app->add_option("--import-memories", flags->import_memories,
+                  "The same for the translation memories of a directory")
+      ->type_name("DIR");
 }
 
 }  // namespace dragoman

@@ -22,6 +22,7 @@ struct Flags {
   bool without_weights = false;
   bool check_config = false;
   std::string plan;
+  std::string import_glossaries, import_memories;
   absl::Status error;  // for a value that CLI11 cannot check
 };
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 #include "server/glossaries/tbx.h"
@@ -14,125 +13,190 @@ namespace {
 
 constexpr std::string_view kCommas = ".csv";
 constexpr std::string_view kTbx = ".tbx";
+// What an entry takes in memory besides its text, and its text as a multiple (measured with 100,000
+// entries of two words).
+constexpr int64_t kBytesOfEntry = 400, kCopiesOfText = 4;
 
-bool IsOfOthers(std::string_view id) { return id.ends_with(kCommas) || id.ends_with(kTbx); }
+void SetOwned(const GlossaryText& text, Owned* thing) {
+  thing->name = text.name;
+  thing->owner = text.owner;
+  thing->shared = text.shared;
+  thing->version = text.version;
+  thing->created = text.created;
+}
 
-GlossaryPtr InMemory(const std::string& id, GlossaryText text) {
+void AddDictionary(GlossaryDictionary dictionary, StoredGlossary* glossary) {
+  glossary->dictionaries.push_back(std::make_shared<const TermList>(
+      std::move(dictionary.entries), glossary->id, std::move(dictionary.languages)));
+}
+
+absl::StatusOr<GlossaryPtr> ReadGlossaryFile(const std::string& id, const std::string& text) {
+  ASSIGN_OR_RETURN(GlossaryText read,
+                   id.ends_with(kTbx) ? ParseTbx(text)
+                                      : ParseGlossary(text, id.ends_with(kCommas) ? ',' : '\t'));
   auto glossary = std::make_shared<StoredGlossary>();
   glossary->id = id;
-  glossary->name = std::move(text.name);
-  glossary->owner = std::move(text.owner);
-  glossary->shared = text.shared;
-  glossary->version = text.version;
-  glossary->created = text.created;
-  glossary->read_only = IsOfOthers(id);
-  for (GlossaryDictionary& dictionary : text.dictionaries) {
-    glossary->dictionaries.push_back(std::make_shared<const TermList>(
-        std::move(dictionary.entries), id, std::move(dictionary.languages)));
+  glossary->read_only = true;
+  glossary->bytes = static_cast<int64_t>(text.size());
+  SetOwned(read, glossary.get());
+  for (GlossaryDictionary& dictionary : read.dictionaries) {
+    glossary->lists.push_back(
+        {dictionary.languages, static_cast<int64_t>(dictionary.entries.size())});
+    AddDictionary(std::move(dictionary), glossary.get());
   }
   return glossary;
 }
 
-GlossaryText AsText(const StoredGlossary& glossary) {
-  GlossaryText text = {.name = glossary.name,
-                       .owner = glossary.owner,
-                       .shared = glossary.shared,
-                       .version = glossary.version,
-                       .created = glossary.created};
-  for (const std::shared_ptr<const TermList>& list : glossary.dictionaries) {
-    text.dictionaries.push_back({list->languages(), list->entries()});
-  }
-  return text;
+std::string ContentOf(const GlossaryDictionary& dictionary) {
+  return WriteEntries(dictionary.entries);
 }
 
-absl::StatusOr<GlossaryPtr> ReadGlossary(const std::string& id, const std::string& text) {
-  ASSIGN_OR_RETURN(GlossaryText glossary,
-                   id.ends_with(kTbx) ? ParseTbx(text)
-                                      : ParseGlossary(text, id.ends_with(kCommas) ? ',' : '\t'));
-  return InMemory(id, std::move(glossary));
-}
-
-}  // namespace
-
-size_t StoredGlossary::entries() const {
-  size_t entries = 0;
-  for (const std::shared_ptr<const TermList>& list : dictionaries) {
-    entries += list->entries().size();
-  }
-  return entries;
-}
-
-GlossaryStore::GlossaryStore(const std::string& directory, const GlossaryLimits& limits,
-                             std::function<void()> on_step)
-    : limits_(limits),
-      files_(directory,
-             {.noun = "glossary",
-              .of_others = {std::string(kCommas), std::string(kTbx)},
-              .read = ReadGlossary,
-              .not_found = GlossaryNotFound},
-             std::move(on_step)) {}
-
-absl::StatusOr<std::unique_ptr<GlossaryStore>> GlossaryStore::Open(const std::string& directory,
-                                                                   const GlossaryLimits& limits,
-                                                                   std::function<void()> on_step) {
-  auto store =
-      std::unique_ptr<GlossaryStore>(new GlossaryStore(directory, limits, std::move(on_step)));
-  RETURN_IF_ERROR(store->files_.Open());
-  return store;
-}
-
-absl::Status GlossaryStore::CheckLimits(const std::string& id, const GlossaryText& glossary) const {
-  size_t glossaries = 1, entries = 0;
-  for (const GlossaryDictionary& dictionary : glossary.dictionaries) {
-    entries += dictionary.entries.size();
-  }
-  files_.ForEachOf(glossary.owner, id, [&](const StoredGlossary& other) {
-    ++glossaries;
-    entries += other.entries();
-  });
-  if (glossaries > limits_.glossaries) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("you have ", glossaries - 1, " glossaries, the most is ", limits_.glossaries));
-  }
-  if (entries > limits_.entries) {
-    return absl::ResourceExhaustedError(absl::StrCat("your glossaries would have ", entries,
-                                                     " entries, the most is ", limits_.entries));
+absl::Status Check(GlossaryText* glossary) {
+  TidyGlossary(glossary);
+  RETURN_IF_ERROR(CheckGlossary(*glossary));
+  for (size_t d = 0; d < glossary->dictionaries.size(); ++d) {
+    RETURN_IF_ERROR(CheckSources(absl::StrCat("glossary.dictionaries[", d, "].entries"),
+                                 glossary->dictionaries[d].entries));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<GlossaryPtr> GlossaryStore::Create(GlossaryText glossary) {
-  glossary.version = 1;
-  glossary.created = absl::FromUnixSeconds(absl::ToUnixSeconds(absl::Now()));
-  absl::MutexLock lock(files_.writing());
-  return Put(NewUuid(), std::move(glossary));
-}
+// The dictionaries that the store has, and their contents.
+struct StoredText {
+  std::vector<GlossaryDictionary> dictionaries;
+  std::vector<std::string> contents;
+};
 
-absl::StatusOr<GlossaryPtr> GlossaryStore::Update(
-    const std::string& id, const std::string& principal,
-    absl::FunctionRef<absl::Status(GlossaryText*)> edit) {
-  absl::MutexLock lock(files_.writing());
-  ASSIGN_OR_RETURN(const GlossaryPtr before, files_.FindToChange(id, principal));
-  GlossaryText text = AsText(*before);
-  RETURN_IF_ERROR(edit(&text));
-  text.owner = before->owner;
-  text.created = before->created;
-  text.version = before->version + 1;
-  return Put(id, std::move(text));
-}
-
-absl::StatusOr<GlossaryPtr> GlossaryStore::Put(const std::string& id, GlossaryText glossary) {
-  TidyGlossary(&glossary);
-  RETURN_IF_ERROR(CheckGlossary(glossary));
-  for (size_t d = 0; d < glossary.dictionaries.size(); ++d) {
-    RETURN_IF_ERROR(CheckSources(absl::StrCat("glossary.dictionaries[", d, "].entries"),
-                                 glossary.dictionaries[d].entries));
-  }
-  RETURN_IF_ERROR(CheckLimits(id, glossary));
-  const std::string text = WriteGlossary(glossary);
-  GlossaryPtr stored = InMemory(id, std::move(glossary));
-  RETURN_IF_ERROR(files_.Put(text, stored));
+absl::StatusOr<StoredText> ReadContents(Connection* connection, const std::string& id) {
+  StoredText stored;
+  absl::Status status;
+  RETURN_IF_ERROR(connection->Each(
+      "SELECT source_language, target_language, content FROM lists WHERE kept_id = $1 "
+      "ORDER BY position",
+      {id}, [&](Row row) {
+        absl::StatusOr<std::vector<GlossaryEntry>> entries = ReadEntries(row.text(2));
+        status.Update(entries.status());
+        if (!entries.ok()) return;
+        stored.dictionaries.push_back({{row.text(0), row.text(1)}, *std::move(entries)});
+        stored.contents.push_back(std::move(row.text(2)));
+      }));
+  RETURN_IF_ERROR(status);
   return stored;
+}
+
+// Writes the dictionaries that differ from those of `before`.
+absl::Status WriteContents(Connection* connection, const GlossaryText& glossary,
+                           const StoredText& before, Owned* thing) {
+  thing->name = glossary.name;
+  thing->shared = glossary.shared;
+  thing->bytes = 0;
+  thing->lists.clear();
+  for (size_t d = 0; d < glossary.dictionaries.size(); ++d) {
+    const GlossaryDictionary& dictionary = glossary.dictionaries[d];
+    const auto size = static_cast<int64_t>(dictionary.entries.size());
+    const std::string content = ContentOf(dictionary);
+    thing->bytes += static_cast<int64_t>(content.size());
+    thing->lists.push_back({dictionary.languages, size});
+    const bool is_same = d < before.contents.size() && content == before.contents[d] &&
+                         dictionary.languages == before.dictionaries[d].languages;
+    if (is_same) continue;
+    RETURN_IF_ERROR(
+        connection
+            ->Run("INSERT INTO lists (kept_id, position, source_language, target_language, size, "
+                  "content) VALUES ($1, $2, $3, $4, $5, $6) "
+                  "ON CONFLICT (kept_id, position) DO UPDATE SET "
+                  "source_language = excluded.source_language, "
+                  "target_language = excluded.target_language, size = excluded.size, "
+                  "content = excluded.content",
+                  {thing->id, static_cast<int64_t>(d), dictionary.languages.source,
+                   dictionary.languages.target, size, content})
+            .status());
+  }
+  return connection
+      ->Run("DELETE FROM lists WHERE kept_id = $1 AND position >= $2",
+            {thing->id, static_cast<int64_t>(glossary.dictionaries.size())})
+      .status();
+}
+
+}  // namespace
+
+const OwnedKind& GlossaryStore::Kind() {
+  static const auto& kind = *new OwnedKind{.number = 1,
+                                           .noun = "glossary",
+                                           .nouns = "glossaries",
+                                           .parts = "entries",
+                                           .most_parts = 300'000,
+                                           .not_found = &GlossaryNotFound};
+  return kind;
+}
+
+absl::StatusOr<std::unique_ptr<GlossaryStore::Files>> GlossaryStore::OpenFiles(
+    const std::string& directory) {
+  return Files::Open(
+      directory, {.noun = Kind().noun, .suffixes = {kCommas, kTbx}, .read = &ReadGlossaryFile});
+}
+
+absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText glossary) {
+  RETURN_IF_ERROR(Check(&glossary));
+  Owned thing;
+  SetOwned(glossary, &thing);
+  return rows().Create(until, std::move(thing), [&](Connection* connection, Owned* stored) {
+    return WriteContents(connection, glossary, {}, stored);
+  });
+}
+
+absl::Status GlossaryStore::Import(absl::Time until, const std::string& id,
+                                   GlossaryText glossary) {
+  RETURN_IF_ERROR(Check(&glossary));
+  Owned thing;
+  SetOwned(glossary, &thing);
+  thing.id = id;
+  return rows().Import(until, std::move(thing), [&](Connection* connection, Owned* stored) {
+    return WriteContents(connection, glossary, {}, stored);
+  });
+}
+
+absl::StatusOr<Owned> GlossaryStore::Update(absl::Time until, const std::string& id,
+                                            const std::string& principal,
+                                            absl::FunctionRef<absl::Status(GlossaryText*)> edit) {
+  ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+  if (file != nullptr) return NotYours(Kind().noun);
+  return rows().Change(
+      until, id, principal, [&](Connection* connection, Owned* thing) -> absl::Status {
+        ASSIGN_OR_RETURN(const StoredText before, ReadContents(connection, id));
+        GlossaryText text = {.name = thing->name,
+                             .owner = thing->owner,
+                             .shared = thing->shared,
+                             .version = thing->version - 1,
+                             .created = thing->created,
+                             .dictionaries = before.dictionaries};
+        RETURN_IF_ERROR(edit(&text));
+        RETURN_IF_ERROR(Check(&text));
+        return WriteContents(connection, text, before, thing);
+      });
+}
+
+absl::StatusOr<GlossaryPtr> GlossaryStore::Load(Connection* connection, Owned thing,
+                                                const Ptr& before) const {
+  auto glossary = std::make_shared<StoredGlossary>();
+  static_cast<Owned&>(*glossary) = std::move(thing);
+  ASSIGN_OR_RETURN(StoredText stored, ReadContents(connection, glossary->id));
+  for (GlossaryDictionary& dictionary : stored.dictionaries) {
+    // A dictionary that has not changed keeps its index.
+    const size_t place = glossary->dictionaries.size();
+    if (before != nullptr && place < before->dictionaries.size() &&
+        before->dictionaries[place]->languages() == dictionary.languages &&
+        before->dictionaries[place]->entries() == dictionary.entries) {
+      glossary->dictionaries.push_back(before->dictionaries[place]);
+    } else {
+      AddDictionary(std::move(dictionary), glossary.get());
+    }
+  }
+  return glossary;
+}
+
+int64_t GlossaryStore::IndexBytes(const Owned& thing) const {
+  return kCopiesOfText * thing.bytes + kBytesOfEntry * thing.size();
 }
 
 }  // namespace dragoman

@@ -12,7 +12,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_tag.h"
-#include "server/base/owned_files.h"
+#include "server/store/owner_comments.h"
 
 namespace dragoman {
 namespace {
@@ -156,30 +156,28 @@ absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separat
   return glossary;
 }
 
-std::string WriteGlossary(const GlossaryText& glossary) {
-  std::string text = WriteOwner(glossary);
+std::string WriteEntries(const std::vector<GlossaryEntry>& entries) {
+  std::string text;
   bool ignore_case = false, inflect = false;
-  for (const GlossaryDictionary& dictionary : glossary.dictionaries) {
-    const auto& [source, target] = dictionary.languages;
-    absl::StrAppend(&text, "# languages: ", source.empty() ? "*" : source, " ",
-                    target.empty() ? "*" : target, "\n");
-    for (const GlossaryEntry& entry : dictionary.entries) {
-      if (entry.ignore_case != ignore_case) {
-        ignore_case = entry.ignore_case;
-        absl::StrAppend(&text, "# case: ", ignore_case ? "ignore" : "match", "\n");
-      }
-      if (entry.inflect != inflect) {
-        inflect = entry.inflect;
-        absl::StrAppend(&text, "# forms: ", inflect ? "endings" : "given", "\n");
-      }
-      absl::StrAppend(&text, Escaped(entry.source));
-      for (const std::string& target_form : entry.targets) {
-        absl::StrAppend(&text, "\t", target_form);
-      }
-      text += '\n';
+  for (const GlossaryEntry& entry : entries) {
+    if (entry.ignore_case != ignore_case) {
+      ignore_case = entry.ignore_case;
+      absl::StrAppend(&text, "# case: ", ignore_case ? "ignore" : "match", "\n");
     }
+    if (entry.inflect != inflect) {
+      inflect = entry.inflect;
+      absl::StrAppend(&text, "# forms: ", inflect ? "endings" : "given", "\n");
+    }
+    absl::StrAppend(&text, Escaped(entry.source));
+    for (const std::string& target_form : entry.targets) absl::StrAppend(&text, "\t", target_form);
+    text += '\n';
   }
   return text;
+}
+
+absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const std::string& text) {
+  ASSIGN_OR_RETURN(GlossaryText glossary, ParseGlossary(text));
+  return std::move(DictionaryFor({}, &glossary).entries);
 }
 
 absl::Status CheckGlossary(const GlossaryText& glossary) {

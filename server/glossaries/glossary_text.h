@@ -55,8 +55,9 @@ absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separat
 // commas, a field may be in quotes, and go on over several lines.
 std::vector<std::string> ReadTableLine(char separator, std::string_view* text);
 
-// REQUIRES: CheckGlossary is OK.
-std::string WriteGlossary(const GlossaryText& glossary);
+// The entries of one dictionary, as such lines, and back.  REQUIRES: CheckGlossary is OK.
+std::string WriteEntries(const std::vector<GlossaryEntry>& entries);
+absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const std::string& text);
 
 // INVALID_ARGUMENT with the field, such as "glossary.dictionaries[0].entries[7].source", if it
 // cannot be stored.

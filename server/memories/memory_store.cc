@@ -3,17 +3,23 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/types/span.h"
+#include "crypto/pem_files.h"
 #include "documents/tmx.h"
 #include "engine/base/status.h"
+#include "engine/text/normal_form.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
 namespace {
 
 constexpr std::string_view kTmx = ".tmx";
-constexpr size_t kMostOld = 1000;  // segments out of date that are not worth a new file
+// What a segment takes in memory besides its text, and its text as a multiple (measured with 100,000
+// segments of ten words).
+constexpr int64_t kBytesOfSegment = 400, kCopiesOfSegment = 3;
+constexpr size_t kRowsAtOnce = 100;  // of a statement
 
 absl::StatusOr<MemoryText> TextFromTmx(const std::string& text) {
   ASSIGN_OR_RETURN(TmxMemory tmx, ReadTmx(text, "", ""));
@@ -31,122 +37,195 @@ absl::StatusOr<MemoryText> TextFromTmx(const std::string& text) {
   return memory;
 }
 
-std::shared_ptr<StoredMemory> MemoryFrom(const std::string& id, MemoryText text) {
-  auto stored = std::make_shared<StoredMemory>();
-  stored->id = id;
-  stored->name = std::move(text.name);
-  stored->owner = std::move(text.owner);
-  stored->shared = text.shared;
-  stored->version = text.version;
-  stored->created = text.created;
-  stored->read_only = id.ends_with(kTmx);
-  stored->bytes = text.bytes;
-  stored->segments = text.segments.size();
-  stored->memory =
-      std::make_shared<const TranslationMemory>(TranslationMemory(id, std::move(text.languages))
-                                                    .Learn(std::move(text.segments), text.version));
-  return stored;
+void SetOwned(const MemoryText& text, Owned* thing) {
+  thing->name = text.name;
+  thing->owner = text.owner;
+  thing->shared = text.shared;
+  thing->version = text.version;
+  thing->created = text.created;
 }
 
-absl::StatusOr<StoredMemoryPtr> ReadMemory(const std::string& id, const std::string& text) {
-  ASSIGN_OR_RETURN(MemoryText memory, id.ends_with(kTmx) ? TextFromTmx(text) : ParseMemory(text));
-  return MemoryFrom(id, std::move(memory));
+absl::StatusOr<StoredMemoryPtr> ReadMemoryFile(const std::string& id, const std::string& text) {
+  ASSIGN_OR_RETURN(MemoryText read, id.ends_with(kTmx) ? TextFromTmx(text) : ParseMemory(text));
+  auto memory = std::make_shared<StoredMemory>();
+  memory->id = id;
+  memory->read_only = true;
+  memory->bytes = static_cast<int64_t>(text.size());
+  SetOwned(read, memory.get());
+  memory->memory = std::make_shared<const TranslationMemory>(
+      TranslationMemory(id, read.languages).Learn(std::move(read.segments), read.version));
+  memory->lists = {{read.languages, static_cast<int64_t>(memory->memory->size())}};
+  return memory;
 }
 
-// All of a memory, for a file that has nothing that is out of date.
-std::string WholeText(const StoredMemory& stored) {
-  return WriteMemory({.name = stored.name,
-                      .owner = stored.owner,
-                      .shared = stored.shared,
-                      .version = stored.version,
-                      .created = stored.created,
-                      .languages = stored.memory->languages(),
-                      .segments = stored.memory->Segments(0, stored.memory->size())});
+int64_t BytesOf(const MemorySegment& segment) {
+  return static_cast<int64_t>(segment.source.size() + segment.target.size() +
+                              segment.previous.size() + segment.next.size());
+}
+
+struct KeyedSegment {
+  std::string key;
+  const MemorySegment* segment;
+};
+
+// The last of those with the same source and context, which become NormalForm.
+std::vector<KeyedSegment> Keyed(std::vector<MemorySegment>* segments) {
+  std::vector<KeyedSegment> keyed;
+  absl::flat_hash_map<std::string, size_t> last;
+  for (MemorySegment& segment : *segments) {
+    for (std::string* const text : {&segment.source, &segment.previous, &segment.next}) {
+      *text = NormalForm(*text);
+    }
+    // A line break is in no NormalForm.
+    const Sha256Digest digest =
+        Sha256(absl::StrCat(segment.source, "\n", segment.previous, "\n", segment.next));
+    const std::string key = absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16),
+                                         absl::Hex(digest[1], absl::kZeroPad16));
+    last[key] = keyed.size();
+    keyed.push_back({key, &segment});
+  }
+  size_t at = 0;
+  std::erase_if(keyed, [&](const KeyedSegment& each) { return last[each.key] != at++; });
+  return keyed;
+}
+
+// "$1, $2, $3", from a number on.
+std::string Parameters(size_t first, size_t count) {
+  std::string list;
+  for (size_t i = 0; i < count; ++i) absl::StrAppend(&list, i == 0 ? "$" : ", $", first + i);
+  return list;
+}
+
+// Writes segments, at most kRowsAtOnce, of which `position` are before them.
+absl::Status WriteSome(Connection* connection, absl::Span<const KeyedSegment> segments,
+                       int64_t position, Owned* memory) {
+  std::vector<Value> keys = {memory->id};
+  for (const KeyedSegment& each : segments) keys.emplace_back(each.key);
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> replaced,
+      connection->Run(absl::StrCat("SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT) "
+                                   "FROM segments WHERE kept_id = $1 AND key IN (",
+                                   Parameters(2, segments.size()), ")"),
+                      keys));
+  memory->lists[0].size += static_cast<int64_t>(segments.size()) - replaced[0].number(0);
+  memory->bytes -= replaced[0].number(1);
+  std::string sql =
+      "INSERT INTO segments (kept_id, key, version, position, source, target, previous, next, "
+      "bytes) VALUES ";
+  std::vector<Value> values;
+  for (const KeyedSegment& each : segments) {
+    absl::StrAppend(&sql, values.empty() ? "(" : ", (", Parameters(values.size() + 1, 9), ")");
+    const MemorySegment& segment = *each.segment;
+    const std::initializer_list<Value> row = {
+        memory->id,     each.key,         memory->version, position++,       segment.source,
+        segment.target, segment.previous, segment.next,    BytesOf(segment)};
+    values.insert(values.end(), row.begin(), row.end());
+    memory->bytes += BytesOf(segment);
+  }
+  absl::StrAppend(&sql,
+                  " ON CONFLICT (kept_id, key) DO UPDATE SET version = excluded.version, "
+                  "position = excluded.position, target = excluded.target, "
+                  "bytes = excluded.bytes");
+  return connection->Run(sql, values).status();
+}
+
+// As the version that the memory has now.
+absl::Status WriteSegments(Connection* connection, absl::Span<const KeyedSegment> segments,
+                           Owned* memory) {
+  for (size_t i = 0; i < segments.size(); i += kRowsAtOnce) {
+    RETURN_IF_ERROR(WriteSome(connection, segments.subspan(i, kRowsAtOnce),
+                              static_cast<int64_t>(i), memory));
+  }
+  const OwnedList& list = memory->lists[0];
+  if (list.size > static_cast<int64_t>(kMaxSegments)) {
+    return absl::ResourceExhaustedError(absl::StrCat("the memory would have ", list.size,
+                                                     " segments, the most is ", kMaxSegments));
+  }
+  return connection
+      ->Run("INSERT INTO lists (kept_id, position, source_language, target_language, size, "
+            "content) VALUES ($1, 0, $2, $3, $4, '') "
+            "ON CONFLICT (kept_id, position) DO UPDATE SET size = excluded.size",
+            {memory->id, list.languages.source, list.languages.target, list.size})
+      .status();
 }
 
 }  // namespace
 
-MemoryStore::MemoryStore(const std::string& directory, const MemoryLimits& limits,
-                         std::function<void()> on_step)
-    : limits_(limits),
-      files_(directory,
-             {.noun = "translation memory",
-              .of_others = {std::string(kTmx)},
-              .read = ReadMemory,
-              .not_found = MemoryNotFound},
-             std::move(on_step)) {}
-
-absl::StatusOr<std::unique_ptr<MemoryStore>> MemoryStore::Open(const std::string& directory,
-                                                               const MemoryLimits& limits,
-                                                               std::function<void()> on_step) {
-  auto store = std::unique_ptr<MemoryStore>(new MemoryStore(directory, limits, std::move(on_step)));
-  RETURN_IF_ERROR(store->files_.Open());
-  return store;
+const OwnedKind& MemoryStore::Kind() {
+  static const auto& kind = *new OwnedKind{.number = 2,
+                                           .noun = "translation memory",
+                                           .nouns = "translation memories",
+                                           .parts = "segments",
+                                           .most_parts = 1'000'000,
+                                           .not_found = &MemoryNotFound};
+  return kind;
 }
 
-absl::Status MemoryStore::CheckLimits(const std::string& id, const std::string& owner,
-                                      size_t segments) const {
-  if (segments > kMaxSegments) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the memory would have ", segments, " segments, the most is ", kMaxSegments));
-  }
-  size_t memories = 1;
-  files_.ForEachOf(owner, id, [&](const StoredMemory& other) {
-    ++memories;
-    segments += other.memory->size();
-  });
-  if (memories > limits_.memories) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "you have ", memories - 1, " translation memories, the most is ", limits_.memories));
-  }
-  if (segments > limits_.segments) {
-    return absl::ResourceExhaustedError(absl::StrCat("your translation memories would have ",
-                                                     segments, " segments, the most is ",
-                                                     limits_.segments));
-  }
-  return absl::OkStatus();
+absl::StatusOr<std::unique_ptr<MemoryStore::Files>> MemoryStore::OpenFiles(
+    const std::string& directory) {
+  return Files::Open(directory,
+                     {.noun = Kind().noun, .suffixes = {kTmx}, .read = &ReadMemoryFile});
 }
 
-absl::StatusOr<StoredMemoryPtr> MemoryStore::Create(MemoryText memory) {
-  memory.version = 1;
-  memory.created = absl::FromUnixSeconds(absl::ToUnixSeconds(absl::Now()));
+absl::StatusOr<Owned> MemoryStore::Create(absl::Time until, MemoryText memory) {
   TidySegments(&memory.segments);
   RETURN_IF_ERROR(CheckMemory(memory));
-  absl::MutexLock lock(files_.writing());
-  RETURN_IF_ERROR(CheckLimits("", memory.owner, memory.segments.size()));
-  const std::string text = WriteMemory(memory);
-  memory.bytes = text.size();
-  const StoredMemoryPtr stored = MemoryFrom(NewUuid(), std::move(memory));
-  RETURN_IF_ERROR(files_.Put(text, stored));
-  return stored;
+  const std::vector<KeyedSegment> keyed = Keyed(&memory.segments);
+  Owned thing;
+  SetOwned(memory, &thing);
+  thing.lists = {{memory.languages}};
+  return rows().Create(until, std::move(thing), [&](Connection* connection, Owned* stored) {
+    return WriteSegments(connection, keyed, stored);
+  });
 }
 
-absl::StatusOr<StoredMemoryPtr> MemoryStore::Learn(const std::string& id,
-                                                   const std::string& principal,
-                                                   std::vector<MemorySegment> segments) {
+absl::Status MemoryStore::Import(absl::Time until, const std::string& id, MemoryText memory) {
+  RETURN_IF_ERROR(CheckMemory(memory));
+  const std::vector<KeyedSegment> keyed = Keyed(&memory.segments);
+  Owned thing;
+  SetOwned(memory, &thing);
+  thing.id = id;
+  thing.lists = {{memory.languages}};
+  return rows().Import(until, std::move(thing), [&](Connection* connection, Owned* stored) {
+    return WriteSegments(connection, keyed, stored);
+  });
+}
+
+absl::StatusOr<Owned> MemoryStore::Learn(absl::Time until, const std::string& id,
+                                         const std::string& principal,
+                                         std::vector<MemorySegment> segments) {
   TidySegments(&segments);
   RETURN_IF_ERROR(CheckSegments(segments));
-  absl::MutexLock lock(files_.writing());
-  ASSIGN_OR_RETURN(const StoredMemoryPtr before, files_.FindToChange(id, principal));
-  if (segments.empty()) return before;
-  auto after = std::make_shared<StoredMemory>(*before);
-  ++after->version;
-  after->segments += segments.size();
-  const std::string text = WriteLearned(segments, after->version);
-  after->bytes += text.size();
-  after->memory = std::make_shared<const TranslationMemory>(
-      before->memory->Learn(std::move(segments), after->version));
-  RETURN_IF_ERROR(CheckLimits(id, before->owner, after->memory->size()));
-  const bool is_worn = after->segments > 2 * after->memory->size() + kMostOld;
-  if (before->bytes > 0 && !is_worn) {
-    RETURN_IF_ERROR(files_.Add(before->bytes, text, after));
-    return after;
-  }
-  const std::string whole = WholeText(*after);
-  after->bytes = whole.size();
-  after->segments = after->memory->size();
-  RETURN_IF_ERROR(files_.Put(whole, after));
-  return after;
+  ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+  if (file != nullptr) return NotYours(Kind().noun);
+  const std::vector<KeyedSegment> keyed = Keyed(&segments);
+  return rows().Change(until, id, principal, [&](Connection* connection, Owned* memory) {
+    return WriteSegments(connection, keyed, memory);
+  });
+}
+
+absl::StatusOr<StoredMemoryPtr> MemoryStore::Load(Connection* connection, Owned thing,
+                                                  const Ptr& before) const {
+  auto memory = std::make_shared<StoredMemory>();
+  static_cast<Owned&>(*memory) = std::move(thing);
+  std::vector<MemorySegment> segments;
+  RETURN_IF_ERROR(connection->Each(
+      "SELECT source, target, previous, next FROM segments WHERE kept_id = $1 AND version > $2 "
+      "ORDER BY version, position",
+      {memory->id, before == nullptr ? int64_t{0} : before->version}, [&](Row row) {
+        segments.push_back({std::move(row.text(0)), std::move(row.text(1)),
+                            std::move(row.text(2)), std::move(row.text(3))});
+      }));
+  const TranslationMemory known = before != nullptr
+                                      ? *before->memory
+                                      : TranslationMemory(memory->id, memory->lists.at(0).languages);
+  memory->memory = std::make_shared<const TranslationMemory>(
+      known.Learn(std::move(segments), memory->version));
+  return memory;
+}
+
+int64_t MemoryStore::IndexBytes(const Owned& thing) const {
+  return kCopiesOfSegment * thing.bytes + kBytesOfSegment * thing.size();
 }
 
 }  // namespace dragoman

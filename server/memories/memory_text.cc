@@ -16,7 +16,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_tag.h"
-#include "server/base/owned_files.h"
+#include "server/store/owner_comments.h"
 
 namespace dragoman {
 namespace {
@@ -28,7 +28,6 @@ constexpr std::string_view kLearn = "# learn: ";
 
 // Segments that are learned together.
 struct Lesson {
-  size_t begin = 0;  // byte of the text
   size_t first = 0, count = 0;
   int64_t version = 0;
 };
@@ -123,7 +122,6 @@ class MemoryReader {
 
   absl::StatusOr<MemoryText> Run() {
     if (text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
-    memory_.bytes = text_.size();
     for (number_ = 1; at_ < text_.size() && !is_torn_; ++number_) {
       const size_t end = std::min(text_.find('\n', at_), text_.size());
       const std::string_view line = text_.substr(at_, end - at_);
@@ -134,10 +132,7 @@ class MemoryReader {
       at_ = std::min(end + 1, text_.size());
       EndLesson();
     }
-    if (lesson_.has_value()) {
-      memory_.segments.resize(lesson_->first);
-      memory_.bytes = lesson_->begin;
-    }
+    if (lesson_.has_value()) memory_.segments.resize(lesson_->first);
     // Who writes an empty memory names its languages, if only as "any".
     if (memory_.segments.empty() && !has_languages_) {
       return absl::InvalidArgumentError("has no segments, want a source, a tab and a target");
@@ -155,12 +150,10 @@ class MemoryReader {
     }
     const bool is_checked = at_ >= checked_;
     if (is_checked ? MayBeginLesson(line) : line.starts_with('#')) {
-      memory_.bytes = at_;
       is_torn_ = true;
       return absl::OkStatus();
     }
     if (has_hole_) return absl::InvalidArgumentError("ends with zeros, want a line break");
-    memory_.bytes = 0;
     return ReadLine(line);
   }
 
@@ -215,7 +208,6 @@ class MemoryReader {
     if (!line.starts_with(kLearn)) return absl::InvalidArgumentError("want a lesson: # learn");
     const std::string value(line.substr(kLearn.size()));
     ASSIGN_OR_RETURN(Lesson lesson, LessonFrom(value, memory_));
-    lesson.begin = at_;
     const std::vector<std::string> numbers = absl::StrSplit(value, ' ', absl::SkipEmpty());
     if (numbers.size() > 2 || at_ >= checked_) {
       RETURN_IF_ERROR(CheckLesson(line, lesson, numbers));
@@ -265,33 +257,9 @@ class MemoryReader {
   std::optional<Lesson> lesson_;  // that has not ended
 };
 
-void AppendSegments(const std::vector<MemorySegment>& segments, std::string* text) {
-  for (const MemorySegment& segment : segments) {
-    const bool is_escaped = segment.source[0] == '#' || segment.source[0] == '\\';
-    absl::StrAppend(text, is_escaped ? "\\" : "", segment.source, "\t", segment.target);
-    if (segment.HasContext()) absl::StrAppend(text, "\t", segment.previous, "\t", segment.next);
-    *text += '\n';
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<MemoryText> ParseMemory(std::string_view text) { return MemoryReader(text).Run(); }
-
-std::string WriteMemory(const MemoryText& memory) {
-  const auto& [source, target] = memory.languages;
-  std::string text =
-      absl::StrCat(WriteOwner(memory), "# languages: ", source.empty() ? "*" : source, " ",
-                   target.empty() ? "*" : target, "\n");
-  AppendSegments(memory.segments, &text);
-  return absl::StrCat(BytesLine(text), "\n", text);
-}
-
-std::string WriteLearned(const std::vector<MemorySegment>& segments, int64_t version) {
-  std::string text;
-  AppendSegments(segments, &text);
-  return absl::StrCat(LearnLine(segments.size(), version, text.size(), DigestOf(text)), "\n", text);
-}
 
 absl::Status CheckMemory(const MemoryText& memory) {
   RETURN_IF_ERROR(CheckSentence("memory.name", memory.name));

@@ -16,8 +16,9 @@
 // with # or a backslash is written with a backslash in front of it.  Every comment may be left out:
 // a plain table is a memory for everybody and any languages.
 //
-// What the memory learns is added at the end: so many segments, the version that it has with them,
-// how many bytes they are, a digest of these, and one of the line so far.  If the text ends before
+// Servers up to version 0.1 wrote such files themselves, and added what a memory learned at the end:
+// so many segments, the version that it has with them, how many bytes they are, a digest of these,
+// and one of the line so far.  If the text ends before
 // the last of these bytes, then the writer was stopped, and none of them counts; a file system may
 // also have left zeros in their place.  Whatever else does not fit its digest is damaged, and so is
 // what does not begin with `learn` after such a lesson, or after the bytes that the first line
@@ -46,20 +47,12 @@ struct MemoryText {
   absl::Time created = absl::UnixEpoch();
   LanguagePair languages = {};  // tags; "": any
   std::vector<MemorySegment> segments = {};
-  // Of the text that was read; what follows was not finished.  0: nothing can be added to it,
-  // because its last line has no end.
-  size_t bytes = 0;
 };
 
 inline constexpr size_t kMaxSegments = 500'000;  // of a memory
 
 // INVALID_ARGUMENT names the line and its first byte.
 absl::StatusOr<MemoryText> ParseMemory(std::string_view text);
-
-// REQUIRES: CheckMemory is OK.
-std::string WriteMemory(const MemoryText& memory);
-// What is added for segments that a memory learns, which then has that version.
-std::string WriteLearned(const std::vector<MemorySegment>& segments, int64_t version);
 
 // INVALID_ARGUMENT with the field, such as "segments[7].source", if it cannot be stored.
 absl::Status CheckMemory(const MemoryText& memory);

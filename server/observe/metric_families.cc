@@ -135,6 +135,26 @@ std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats) {
                      {"unreachable", stats.unreachable}})};
 }
 
+std::vector<prometheus::MetricFamily> StoreFamilies(const StoreStats& stats) {
+  const DatabaseStats& database = stats.database;
+  return {GaugeNow("dragoman_store_up", "1: the last attempt to reach the store succeeded.",
+                   database.up ? 1 : 0),
+          GaugeNow("dragoman_store_connections", "Open connections to the store.",
+                   static_cast<double>(database.open)),
+          GaugeNow("dragoman_store_transactions_total", "Transactions of the store.",
+                   static_cast<double>(database.transactions), prometheus::MetricType::Counter),
+          GaugeNow("dragoman_store_failures_total",
+                   "Transactions of the store that failed, because it could not be reached, took "
+                   "too long or is damaged.",
+                   static_cast<double>(database.failed), prometheus::MetricType::Counter),
+          GaugeNow("dragoman_store_seconds_total",
+                   "Time that transactions of the store took, with the wait for a connection.",
+                   database.seconds, prometheus::MetricType::Counter),
+          GaugeNow("dragoman_store_index_bytes",
+                   "Memory of the indices of glossaries and translation memories, about.",
+                   static_cast<double>(stats.index_bytes))};
+}
+
 std::vector<prometheus::MetricFamily> ProcessFamilies() {
   const ProcessStats stats = ReadProcessStats();
   return {

@@ -12,6 +12,7 @@
 #include "engine/decode/worker_pool.h"
 #include "server/observe/listener_stats.h"
 #include "server/observe/tracer.h"
+#include "store/database.h"
 
 namespace dragoman {
 
@@ -28,6 +29,7 @@ std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name
 std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes);
 
 std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats);
+std::vector<prometheus::MetricFamily> StoreFamilies(const StoreStats& stats);
 
 std::vector<prometheus::MetricFamily> ProcessFamilies();
 

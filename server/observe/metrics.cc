@@ -54,6 +54,7 @@ struct Metrics::Impl {
   std::function<ListenerStats()> http_connections ABSL_GUARDED_BY(mutex);
   std::function<size_t()> unread_bytes ABSL_GUARDED_BY(mutex);
   std::function<TracerStats()> traces ABSL_GUARDED_BY(mutex);
+  std::function<StoreStats()> store ABSL_GUARDED_BY(mutex);
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
@@ -90,18 +91,20 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
   ListenerStats grpc, http;
   size_t unread = 0;
   TracerStats spans;
+  StoreStats kept;
   {
     absl::MutexLock lock(&mutex);
     if (grpc_connections != nullptr) grpc = grpc_connections();
     if (http_connections != nullptr) http = http_connections();
     if (unread_bytes != nullptr) unread = unread_bytes();
     if (traces != nullptr) spans = traces();
+    if (store != nullptr) kept = store();
   }
   std::vector<prometheus::MetricFamily> families;
   for (const auto& more : {PoolFamilies(stats), CacheFamilies(stats.cache),
                            ConnectionFamilies("dragoman_connections", "gRPC", grpc),
                            ConnectionFamilies("dragoman_http_connections", "HTTP", http),
-                           AnswerFamilies(unread), TraceFamilies(spans), ProcessFamilies()}) {
+                           AnswerFamilies(unread), TraceFamilies(spans), StoreFamilies(kept), ProcessFamilies()}) {
     families.insert(families.end(), more.begin(), more.end());
   }
   return families;
@@ -147,6 +150,11 @@ void Metrics::WatchAnswers(std::function<size_t()> bytes) {
 void Metrics::WatchTraces(std::function<TracerStats()> stats) {
   absl::MutexLock lock(&impl_->mutex);
   impl_->traces = std::move(stats);
+}
+
+void Metrics::WatchStore(std::function<StoreStats()> stats) {
+  absl::MutexLock lock(&impl_->mutex);
+  impl_->store = std::move(stats);
 }
 
 void Metrics::AddHttpPath(const std::string& api, const std::string& path) {

@@ -28,6 +28,7 @@
 #include "server/observe/listener_stats.h"
 #include "server/observe/load_meter.h"
 #include "server/observe/tracer.h"
+#include "store/database.h"
 
 namespace dragoman {
 
@@ -65,6 +66,9 @@ class Metrics : public Observer {
   void WatchAnswers(std::function<size_t()> bytes);
   // And for the spans that were sent and dropped.
   void WatchTraces(std::function<TracerStats()> stats);
+
+  // And for what the store does.
+  void WatchStore(std::function<StoreStats()> stats);
 
   // Creates the series of a path that the HTTP port serves for an API; "" and "" for all others.
   void AddHttpPath(const std::string& api, const std::string& path);

@@ -288,8 +288,8 @@ async function start() {
     const kept = first ? remembered() : {};
     languages.set(models, settings.pivot ?? '', kept);
     if (first && models.length) takeUp(kept);
-    if (settings.memories) await corrections.offer(kept.memory);
-    if (settings.glossaries) await glossary.offer(kept.glossary);
+    await corrections.offer(kept.memory);
+    await glossary.offer(kept.glossary);
     problem.show(models.length ? null : new ApiError(CODES.notFound, 'This server has no models.'));
     onTyped();
     showToy();

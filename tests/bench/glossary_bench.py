@@ -188,7 +188,7 @@ class Bench:
     def __init__(self, directory):
         self.server = harness.Server(
             "--model", "en-de-fr-es=" + os.path.join(own_server.ROOT, "models", "en-de-fr-es"), "--workers", "1",
-            "--glossaries", directory, "--log-level", "off", "--cache-bytes", "0")
+            "--store", f"sqlite:{directory}/store.db", "--log-level", "off", "--cache-bytes", "0")
 
     def cpu(self):
         nanoseconds = 0

@@ -120,7 +120,7 @@ def main():
             file.write(f"# languages: en {FLAGS.target}\n")
             file.writelines(("\\" if source[0] in "#\\" else "") + f"{source}\t{target}\n" for source, target in memory)
         server = own_server.start_server(FLAGS, "--model", "en-de=" + FLAGS.model, "--precision", FLAGS.precision,
-                                         "--translation-memories", directory)
+                                         "--store", f"sqlite:{directory}/store.db")
         try:
             bench = Bench(server, FLAGS.target)
             tests = []

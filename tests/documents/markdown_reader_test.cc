@@ -247,6 +247,16 @@ TEST(MarkdownReader, BadTranslationsKeepTheStructure) {
   }
 }
 
+// The model may put what begins a list, a heading or a quote in front of an element.
+TEST(MarkdownReader, ATranslationBeginsNoBlock) {
+  for (const std::string mark : {"- ", "1. ", "# ", "&gt; "}) {
+    const std::string moved = mark + "<x1>Rot</x1> ist es";
+    const std::string written = With(moved, "- **red** it is\n");
+    EXPECT_THAT(Texts(written), ElementsAre(moved)) << written;
+    EXPECT_EQ(written.find("- "), written.rfind("- ", 0)) << written;
+  }
+}
+
 TEST(MarkdownReader, LongBlocksAreCut) {
   std::string lines, sentences, html = "<p>";
   for (int i = 0; i < 1000; ++i) {

@@ -79,8 +79,8 @@ class CompatTest(ServerTest):
         self.assertEqual(answer["translations"][0]["detected_source_language"], "EN")
         code, answer = self.ask("POST", "/v2/translate",
                                 {"text": ["a"], "target_lang": "DE", "glossary_id": "x"})
-        self.assertEqual(code, 400)
-        self.assertIn("keeps no glossaries", answer["message"])
+        self.assertEqual(code, 404)
+        self.assertIn("glossary", answer["message"])
 
     def test_google(self):
         code, answer = self.ask("POST", "/language/translate/v2?key=some-key",
@@ -115,7 +115,7 @@ class CompatTest(ServerTest):
     def drive_the_clients(self, scheme, *flags, **environment):
         glossaries = tempfile.TemporaryDirectory()
         self.addCleanup(glossaries.cleanup)
-        server = Server(*self.arguments, *flags, "--glossaries", glossaries.name)
+        server = Server(*self.arguments, *flags, "--store", f"sqlite:{glossaries.name}/store.db")
         self.addCleanup(server.stop)
         base = f"{scheme}://{server.http_address}"
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")

@@ -10,7 +10,7 @@ from kept_things import KeptThingsTest
 
 
 class GlossaryTest(KeptThingsTest):
-    FLAG = "--glossaries"
+    FLAG = "--glossary-files"
 
     def test_the_command_stores_and_uses_a_glossary(self):
         server = self.serve()

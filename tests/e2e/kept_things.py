@@ -1,4 +1,4 @@
-"""A server that keeps things of principals in a directory: glossaries or translation memories."""
+"""A server that keeps things of principals in a file, and has some in a directory: glossaries or translation memories."""
 
 import os
 import subprocess
@@ -11,16 +11,17 @@ from harness import CLIENT, FLOAT32, pb_grpc, serve
 
 
 class KeptThingsTest(unittest.TestCase):
-    FLAG = None  # of the directory
+    FLAG = None  # of the directory of files
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.root = directory.name
         self.directory = os.path.join(self.root, "things")
+        os.mkdir(self.directory)
 
     def serve(self):
-        server = serve(self, *FLOAT32, self.FLAG, self.directory)
+        server = serve(self, *FLOAT32, "--store", f"sqlite:{self.root}/store.db", self.FLAG, self.directory)
         server.glossaries = pb_grpc.GlossaryServiceStub(server.channel)
         server.memories = pb_grpc.MemoryServiceStub(server.channel)
         return server

@@ -162,7 +162,7 @@ CALLS = (
     Call("Weblate", WEBLATE_FILES + "deepl.py", "GET", "/v2/languages?type=target", DEEPL_KEY, b"",
          {(0, "language"): "DE", (0, "supports_formality"): False}),
     Call("Weblate", WEBLATE_FILES + "deepl.py", "GET", "/v2/glossary-language-pairs", DEEPL_KEY, b"",
-         {("supported_languages",): []}),
+         {("supported_languages", 0, "source_lang"): "de"}),
     Call("Weblate", WEBLATE_FILES + "libretranslate.py", "POST", "/translate", AS_JSON,
          py({"api_key": KEY, "q": [TEXT, OTHER], "source": "en", "target": "de"}),
          {("translatedText", 0): Wanted(TEXT), ("translatedText", 1): Wanted(OTHER)}),

@@ -102,7 +102,7 @@ class FakeServer {
     this.token = null;
     this.noHeads = ''; // why heads are refused
     this.streams = true;
-    this.settings = {maxCharacters: 1000, pivot: '', glossaries: false, memories: false};
+    this.settings = {maxCharacters: 1000, pivot: ''};
     this.metricsServed = true;
     this.began = Date.now();
     this.requests = [];

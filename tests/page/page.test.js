@@ -148,7 +148,6 @@ describe('against a fake server', () => {
   });
 
   it('follows a glossary, and marks where', async () => {
-    server.settings.glossaries = true;
     await page.goto(server.origin);
     await until('the glossary is there', () => page.count('#glossary option[value=g1]'));
     await page.type('#source', TEXT);
@@ -174,7 +173,6 @@ describe('against a fake server', () => {
   });
 
   it('teaches a memory corrections', async () => {
-    server.settings.memories = true;
     await page.goto(server.origin);
     await until('the memory is there', () => page.count('#memory option[value=m1]'));
     assert.equal(await page.count('#memory option[value=m0]'), 0); // it may not learn

@@ -23,8 +23,7 @@ class PageTest(unittest.TestCase):
         self.directory = self.enterContext(tempfile.TemporaryDirectory())
 
     def drive(self, **environment):
-        server = Server(*FLOAT32, "--workers", "1", "--glossaries", os.path.join(self.directory, "glossaries"),
-                        "--translation-memories", os.path.join(self.directory, "memories"))
+        server = Server(*FLOAT32, "--workers", "1")
         try:
             ended = subprocess.run(
                 ["node", "--test", "--test-reporter=tap", "page.test.js"], cwd=TESTS, capture_output=True, text=True, timeout=1000,

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-class GlossariesTest : public KeptTest<v1::GlossaryService, &ServerOptions::glossaries> {
+class GlossariesTest : public KeptTest<v1::GlossaryService, &ServerOptions::glossary_files> {
  protected:
   // Stores a glossary for "house" and returns its id.
   std::string Store(const std::string& target, const std::string& token = "", bool shared = false) {
@@ -203,17 +203,6 @@ TEST_F(GlossariesTest, ThereAreDefaultsForAModelAndForAPrincipal) {
   EXPECT_THAT(TextOf(request, kAlice), HasSubstr("Heim"));
   EXPECT_THAT(TextOf(request, kAlice), Not(HasSubstr("Hund")));
   EXPECT_THAT(TextOf(request, kBob), HasSubstr("Hund"));
-}
-
-TEST_F(GlossariesTest, AServerWithoutADirectoryKeepsNone) {
-  options_.glossaries = "";
-  Start();
-  v1::TranslateResponse response;
-  EXPECT_EQ(Translate(Request({"cat"}), &response).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
-  v1::Glossary glossary;
-  EXPECT_EQ(Call(&Stub::CreateGlossary, v1::CreateGlossaryRequest(), &glossary).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
 }
 
 TEST_F(GlossariesTest, ErrorsNameTheField) {

@@ -19,7 +19,7 @@ namespace dragoman {
 inline constexpr char kAlice[] = "alice-0123456789";  // tokens
 inline constexpr char kBob[] = "bob-0123456789abc";
 
-// Of v1::GlossaryService or v1::MemoryService, whose directory is this option.
+// Of v1::GlossaryService or v1::MemoryService, whose files are in the directory of this option.
 template <typename Service, std::string ServerOptions::*kDirectory>
 class KeptTest : public testing::Test {
  protected:
@@ -27,7 +27,6 @@ class KeptTest : public testing::Test {
 
   KeptTest() {
     options_ = TestOptions();
-    options_.*kDirectory = root_ + "/things";
     options_.pool.cache_bytes = size_t{1} << 20;
   }
   void Start() {
@@ -41,6 +40,7 @@ class KeptTest : public testing::Test {
   }
   // A file that somebody has put there before the start.
   void PutFile(const std::string& name, const std::string& text) {
+    options_.*kDirectory = root_ + "/things";
     std::filesystem::create_directories(options_.*kDirectory);
     std::ofstream(options_.*kDirectory + "/" + name) << text;
   }

@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 
 constexpr char kText[] = "The old house is small.";
 
-class MemoriesTest : public KeptTest<v1::MemoryService, &ServerOptions::memories> {
+class MemoriesTest : public KeptTest<v1::MemoryService, &ServerOptions::memory_files> {
  protected:
   // Stores a memory of one segment and returns its id.
   std::string Store(const std::string& source, const std::string& target,
@@ -210,17 +210,6 @@ TEST_F(MemoriesTest, DeepLNamesOneAndItsThreshold) {
   server_->AwaitSample("dragoman_memory_matches_total{kind=\"repaired\"}", 2);
   EXPECT_EQ(similar("101"), 400);
   EXPECT_EQ(ask("The cat sleeps.", R"("translation_memory_id": "none")").code, 404);
-}
-
-TEST_F(MemoriesTest, WithoutADirectoryThereAreNone) {
-  options_.memories.clear();
-  Start();
-  v1::ListMemoriesResponse list;
-  EXPECT_EQ(Call(&Stub::ListMemories, v1::ListMemoriesRequest(), &list).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
-  v1::TranslateResponse response;
-  EXPECT_EQ(Translate(Request({"any"}), &response).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
 }
 
 TEST_F(MemoriesTest, OneThatCannotBeReadIsToldAndTheOthersServe) {

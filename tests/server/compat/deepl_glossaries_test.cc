@@ -33,7 +33,8 @@ class DeepLGlossariesTest : public testing::Test {
   void Restart() {
     server_ = nullptr;
     ServerOptions options = TestOptions();
-    options.glossaries = directory_;
+    options.store = "sqlite:" + directory_ + "/store.db";
+    options.glossary_files = directory_;
     server_ = std::make_unique<TestServer>(options);
   }
 

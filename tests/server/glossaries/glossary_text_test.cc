@@ -54,7 +54,10 @@ TEST(GlossaryText, IsReadAsItIsWritten) {
   EXPECT_EQ(french.entries[1].source, "\\n");
   EXPECT_FALSE(french.entries[1].inflect);
   EXPECT_TRUE(french.entries[2].inflect);
-  EXPECT_EQ(WriteGlossary(*glossary), kText);
+  for (const GlossaryDictionary& each : glossary->dictionaries) {
+    EXPECT_EQ(*ReadEntries(WriteEntries(each.entries)), each.entries);
+  }
+  EXPECT_THAT(*ReadEntries(""), IsEmpty());
 }
 
 TEST(GlossaryText, MayHaveCommas) {

@@ -1,0 +1,94 @@
+// The rows of things that principals keep (owned.h): who sees and changes them, their versions, and
+// how much there may be of them.  What a thing consists of is written and read by those who know.
+//
+// Every change is a transaction.  It makes the next version, and those of one thing come one after
+// another, on whichever server.
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_SERVER_STORE_OWNED_ROWS_H_
+#define DRAGOMAN_SERVER_STORE_OWNED_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "store/database.h"
+#include "server/store/owned.h"
+
+namespace dragoman {
+
+struct OwnedKind {
+  int64_t number;  // in the tables
+  const char* noun;
+  const char* nouns;
+  const char* parts;  // "entries"
+  // Of one owner.
+  int64_t most = 200;
+  int64_t most_parts = 0;
+  absl::Status (*not_found)(const std::string& id) = nullptr;
+};
+
+// Of everything that is kept, of whatever kind.
+struct StoreLimits {
+  int64_t owner_bytes = int64_t{256} << 20;
+  int64_t bytes = int64_t{4} << 30;
+};
+
+// FAILED_PRECONDITION.
+absl::Status NotYours(const char* noun);
+
+class OwnedRows {
+ public:
+  // Writes the content of a thing, and sets its bytes and lists.
+  using Write = absl::FunctionRef<absl::Status(Connection* connection, Owned* thing)>;
+
+  OwnedRows(Database* database, const OwnedKind& kind, const StoreLimits& limits)
+      : database_(database), kind_(kind), limits_(limits) {}
+
+  const OwnedKind& kind() const { return kind_; }
+
+  // NOT_FOUND if the principal sees none of that id.  As of all functions here, UNAVAILABLE if the
+  // database cannot be reached.
+  absl::StatusOr<Owned> Find(absl::Time until, const std::string& id,
+                             const std::string& principal) const;
+  // Those that it sees, the oldest first.
+  absl::StatusOr<std::vector<Owned>> List(absl::Time until, const std::string& principal) const;
+  // Calls `read` with the thing as it is, in one transaction.
+  absl::Status Read(absl::Time until, const std::string& id, const std::string& principal,
+                    absl::FunctionRef<absl::Status(Connection*, Owned)> read) const;
+
+  // Stores a new thing under a new id.  RESOURCE_EXHAUSTED over the limits.
+  absl::StatusOr<Owned> Create(absl::Time until, Owned thing, Write write) const;
+  // Makes the next version.  Also the errors of Find, and FAILED_PRECONDITION if it is not the
+  // principal's to change.
+  absl::StatusOr<Owned> Change(absl::Time until, const std::string& id,
+                               const std::string& principal, Write write) const;
+  absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) const;
+
+  // Stores a thing as it is, with its id and version (store import).  ALREADY_EXISTS if there is one
+  // of that id.
+  absl::Status Import(absl::Time until, Owned thing, Write write) const;
+
+ private:
+  absl::StatusOr<Owned> FindIn(Connection* connection, const std::string& id,
+                               const std::string& principal) const;
+  absl::StatusOr<Owned> FindOwn(Connection* connection, const std::string& id,
+                                const std::string& principal) const;
+  absl::Status LockOwner(Connection* connection, const std::string& owner) const;
+  absl::Status CheckLimits(Connection* connection, const Owned& thing) const;
+  absl::Status Insert(Connection* connection, Owned* thing, Write write) const;
+  absl::Status Finish(Connection* connection, const Owned& thing, int64_t bytes_before) const;
+
+  Database* const database_;
+  const OwnedKind kind_;
+  const StoreLimits limits_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_STORE_OWNED_ROWS_H_

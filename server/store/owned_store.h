@@ -1,0 +1,129 @@
+// Things that principals keep in the store (owned_rows.h), and those of the operator's files
+// (owned_files.h), as requests use them: with an index, which is made when a thing is first used and
+// kept in memory (index_cache.h).
+//
+// What is used is always the latest version: whoever names a thing asks the store for its number.
+//
+// Thread-safe.  A T has the members of Owned.
+
+#ifndef DRAGOMAN_SERVER_STORE_OWNED_STORE_H_
+#define DRAGOMAN_SERVER_STORE_OWNED_STORE_H_
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
+#include "engine/base/status.h"
+#include "server/store/index_cache.h"
+#include "server/store/owned_files.h"
+#include "server/store/owned_rows.h"
+
+namespace dragoman {
+
+// What the stores of a server share; all of it must outlive them.
+struct StoreParts {
+  Database* database = nullptr;
+  StoreLimits limits;
+  IndexCache* indices = nullptr;
+};
+
+template <typename T>
+class OwnedStore {
+ public:
+  using Ptr = std::shared_ptr<const T>;
+  using Files = OwnedFiles<T>;
+
+  // Null: there are none.
+  void SetFiles(std::unique_ptr<Files> files) { files_ = std::move(files); }
+  Files* files() const { return files_.get(); }
+
+  // What is known of a thing.  NOT_FOUND if the principal sees none of that id; of a file,
+  // FAILED_PRECONDITION or UNAVAILABLE if it could never be read.  As of all functions here,
+  // UNAVAILABLE if the store cannot be reached.
+  absl::StatusOr<Owned> Describe(absl::Time until, const std::string& id,
+                                 const std::string& principal) const {
+    ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+    if (file != nullptr) return Owned(*file);
+    return rows_.Find(until, id, principal);
+  }
+
+  // Those that it sees, the oldest first.
+  absl::StatusOr<std::vector<Owned>> List(absl::Time until, const std::string& principal) const {
+    ASSIGN_OR_RETURN(std::vector<Owned> list, rows_.List(until, principal));
+    if (files_ != nullptr) {
+      for (const Ptr& file : files_->List(principal)) list.push_back(*file);
+    }
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Owned& a, const Owned& b) { return a.created < b.created; });
+    return list;
+  }
+
+  // A thing with its index.  Also RESOURCE_EXHAUSTED if that is larger than all indices may be.
+  absl::StatusOr<Ptr> Find(absl::Time until, const std::string& id,
+                           const std::string& principal) const {
+    ASSIGN_OR_RETURN(Ptr found, FindFile(id, principal));
+    if (found != nullptr) return found;
+    ASSIGN_OR_RETURN(const Owned thing, rows_.Find(until, id, principal));
+    found = Known(id);
+    if (found != nullptr && found->version >= thing.version) return found;
+    if (const int64_t bytes = IndexBytes(thing); bytes > indices_->most_bytes()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("the index of the ", rows_.kind().noun, " would take ", bytes,
+                       " bytes, the most is ", indices_->most_bytes()));
+    }
+    absl::MutexLock lock(&loading_);  // once, whoever wants it
+    found = Known(id);
+    if (found != nullptr && found->version >= thing.version) return found;
+    RETURN_IF_ERROR(rows_.Read(
+        until, id, principal, [&](Connection* connection, Owned now) -> absl::Status {
+          ASSIGN_OR_RETURN(found, Load(connection, std::move(now), found));
+          return absl::OkStatus();
+        }));
+    indices_->Put(id, found, IndexBytes(*found));
+    return found;
+  }
+
+  absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) {
+    ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+    if (file != nullptr) return NotYours(rows_.kind().noun);
+    return rows_.Delete(until, id, principal);
+  }
+
+ protected:
+  OwnedStore(const StoreParts& parts, const OwnedKind& kind)
+      : rows_(parts.database, kind, parts.limits), indices_(parts.indices) {}
+  ~OwnedStore() = default;
+
+  // Reads what the store has of a thing beyond `before`, an older version of it; null: all.
+  virtual absl::StatusOr<Ptr> Load(Connection* connection, Owned thing, const Ptr& before) const = 0;
+  // That its index takes, about.
+  virtual int64_t IndexBytes(const Owned& thing) const = 0;
+
+  const OwnedRows& rows() const { return rows_; }
+  // Null: it is not a file's.
+  absl::StatusOr<Ptr> FindFile(const std::string& id, const std::string& principal) const {
+    if (files_ == nullptr) return nullptr;
+    return files_->Find(id, principal);
+  }
+
+ private:
+  Ptr Known(const std::string& id) const {
+    return std::static_pointer_cast<const T>(indices_->Get(id));
+  }
+
+  const OwnedRows rows_;
+  IndexCache* const indices_;
+  std::unique_ptr<Files> files_;
+  mutable absl::Mutex loading_;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_STORE_OWNED_STORE_H_

@@ -1,0 +1,101 @@
+"""A PostgreSQL of a test's own, run by an ordinary user, and a proxy in front of it that can be cut."""
+
+import glob
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+
+from harness import await_true
+
+PROGRAMS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Postgres:
+
+    def __init__(self, test):
+        self.directory = tempfile.mkdtemp(prefix="postgres-", dir="/tmp")
+        test.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.as_user = ()
+        if os.geteuid() == 0:  # which it refuses
+            user = pwd.getpwnam("postgres")
+            os.chown(self.directory, user.pw_uid, user.pw_gid)
+            self.as_user = ("setpriv", "--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--clear-groups")
+        self.data = os.path.join(self.directory, "data")
+        self.port = free_port()
+        self.url = f"postgresql://dragoman@127.0.0.1:{self.port}/postgres"
+        self.run("initdb", "-D", self.data, "-A", "trust", "-U", "dragoman", "--no-sync", "--no-locale", "-E", "UTF8")
+        self.process = None
+        self.start()
+        test.addCleanup(self.kill)
+
+    def program(self, name):
+        return (*self.as_user, os.path.join(PROGRAMS[0], name))
+
+    def run(self, name, *arguments):
+        subprocess.run([*self.program(name), *arguments], check=True, capture_output=True, timeout=120, cwd="/")
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [*self.program("postgres"), "-D", self.data, "-h", "127.0.0.1", "-p", str(self.port), "-k", self.directory],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True)
+        await_true(lambda: subprocess.run([*self.program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)],
+                                          cwd="/", check=False).returncode == 0, "PostgreSQL answers")
+
+    def kill(self):
+        """Ends it without warning."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(60)
+
+    def query(self, sql):
+        return subprocess.run([*self.program("psql"), self.url, "-Atc", sql], check=True, capture_output=True, text=True,
+                              timeout=60, cwd="/").stdout.strip()
+
+
+class Proxy:
+    """Passes connections on, until it is cut: then nothing passes, and nobody is told."""
+
+    def __init__(self, test, port):
+        self.target = port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.passes = threading.Event()
+        self.passes.set()
+        test.addCleanup(self.listener.close)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                if self.listener.fileno() < 0:
+                    return
+                continue
+            for source, sink in ((client, server), (server, client)):
+                threading.Thread(target=self.pump, args=(source, sink), daemon=True).start()
+
+    def pump(self, source, sink):
+        try:
+            while data := source.recv(1 << 16):
+                self.passes.wait()
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass

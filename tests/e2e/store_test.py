@@ -1,0 +1,276 @@
+"""What servers keep: several of them on one store, ends without warning, and what looks after a store without a server.
+
+DRAGOMAN_STORE_WRITES is how many writes the servers must have acknowledged while they, the database and the network
+between them fail.
+"""
+
+import os
+import random
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import grpc
+from harness import CLIENT, FLOAT32, SERVER, SOURCE_DIR, await_true, pb, pb_grpc, serve
+from postgres import Postgres, Proxy
+
+WRITES = int(os.environ.get("DRAGOMAN_STORE_WRITES", "400"))
+TEXT = "The house is old."
+
+
+def server_with(test, store, *flags):
+    server = serve(test, *FLOAT32, "--store", store, *flags)
+    server.glossaries = pb_grpc.GlossaryServiceStub(server.channel)
+    server.memories = pb_grpc.MemoryServiceStub(server.channel)
+    return server
+
+
+def learn(server, memory, source, target, timeout=20):
+    return server.memories.LearnSegments(
+        pb.LearnSegmentsRequest(id=memory, segments=[pb.MemorySegment(source=source, target=target)]),
+        timeout=timeout)
+
+
+def text_of(server, **fields):
+    return server.translate(TEXT, **fields).translations[0].hypotheses[0].text
+
+
+def segments_of(server, memory):
+    """All segments, by their sources."""
+    found = {}
+    while True:
+        page = server.memories.GetMemorySegments(
+            pb.GetMemorySegmentsRequest(id=memory, start=len(found)), timeout=60).segments
+        if not page:
+            return found
+        found.update((segment.source, segment.target) for segment in page)
+
+
+class StoreTest(unittest.TestCase):
+
+    def setUp(self):
+        self.root = self.enterContext(tempfile.TemporaryDirectory())
+        self.file = f"sqlite:{self.root}/store.db"
+
+    def dragoman(self, *arguments, code=0):
+        ended = subprocess.run([CLIENT, *arguments], capture_output=True, text=True, timeout=120)
+        if code is not None:
+            self.assertEqual(ended.returncode, code, ended.stderr)
+        return ended.stdout + ended.stderr
+
+    def test_the_parts_over_postgresql(self):
+        database = Postgres(self)
+        subprocess.run([os.environ["DRAGOMAN_SERVER_TEST"], "--gtest_filter=Stores/*/postgresql"],
+                       check=True, cwd=SOURCE_DIR, env={**os.environ, "DRAGOMAN_TEST_STORE": database.url}, timeout=300)
+
+    def test_what_one_server_learns_the_others_use(self):
+        for store in (self.file, Postgres(self).url):
+            with self.subTest(store):
+                servers = [server_with(self, store) for _ in range(2)]
+                memory = servers[0].memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+                for turn in range(20):
+                    learn(servers[turn % 2], memory, TEXT, f"LEARNED {turn}")
+                    self.assertEqual(text_of(servers[1 - turn % 2], memory_ids=[memory]), f"LEARNED {turn}")
+                entries = [pb.GlossaryEntry(source="house", target="Heim")]
+                glossary = pb.Glossary(dictionaries=[pb.GlossaryDictionary(entries=entries)])
+                made = servers[0].glossaries.CreateGlossary(pb.CreateGlossaryRequest(glossary=glossary), timeout=60)
+                options = pb.DecodingOptions(glossary_max_loss=100)
+                self.assertIn("Heim", text_of(servers[1], glossary_ids=[made.id], options=options))
+                # Of two that change the same version, the second is told.
+                glossary.version = made.version
+                replace = pb.ReplaceGlossaryRequest(id=made.id, glossary=glossary)
+                self.assertEqual(servers[1].glossaries.ReplaceGlossary(replace, timeout=60).version, 2)
+                with self.assertRaises(grpc.RpcError) as raised:
+                    servers[0].glossaries.ReplaceGlossary(replace, timeout=60)
+                self.assertEqual(raised.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+
+    def test_plain_translation_goes_on_without_the_store(self):
+        database = Postgres(self)
+        database.kill()
+        server = server_with(self, database.url)
+        usual = text_of(server)
+        for call in (lambda: server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60),
+                     lambda: text_of(server, memory_ids=["any"])):
+            with self.assertRaises(grpc.RpcError) as raised:
+                call()
+            self.assertEqual(raised.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        code, _, ready = server.http("/readyz")
+        self.assertEqual(code, 200)
+        self.assertIn("store: ", ready)
+        self.assertEqual(server.metrics()["dragoman_store_up"][()], 0)
+        database.start()
+        await_true(lambda: "store: " not in server.http("/readyz")[2], "the store is reached")
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        learn(server, memory, TEXT, "STORED")
+        self.assertEqual(text_of(server, memory_ids=[memory]), "STORED")
+        self.assertEqual(text_of(server), usual)
+
+    def test_a_network_that_is_silent_delays_only_who_needs_the_store(self):
+        database = Postgres(self)
+        proxy = Proxy(self, database.port)
+        server = server_with(self, database.url.replace(str(database.port), str(proxy.port)))
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        learn(server, memory, TEXT, "STORED")
+        text_of(server)
+        proxy.passes.clear()
+        waiting = [server.memories.GetMemory.future(pb.GetMemoryRequest(id=memory), timeout=3) for _ in range(40)]
+        for _ in range(20):
+            start = time.monotonic()
+            text_of(server)
+            self.assertEqual(server.http("/healthz")[0], 200)
+            self.assertLess(time.monotonic() - start, 2)
+        for call in waiting:
+            self.assertIn(call.exception(20).code(), (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED))
+        proxy.passes.set()
+
+        def is_used():
+            try:
+                return text_of(server, memory_ids=[memory]) == "STORED"
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE)
+                return False
+
+        await_true(is_used, "the store is reached")
+        self.assertNotIn("store: ", server.http("/readyz")[2])
+
+    def fail_while_writing(self, store, servers, fail):
+        """Four writers learn; `fail` fails something again and again. All that was acknowledged is there, as a whole,
+        and the versions of the acknowledgements grow."""
+        memory = servers[0].memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        acknowledged, lock, done = {}, threading.Lock(), threading.Event()
+
+        def write(writer):
+            number, version = 0, 0
+            while not done.is_set():
+                server = servers[(writer + number) % len(servers)]
+                number += 1
+                source = f"Writer {writer} sentence {number}."
+                lesson = [pb.MemorySegment(source=f"{source} {part}", target=f"{number}") for part in "ab"]
+                try:
+                    answer = server.memories.LearnSegments(
+                        pb.LearnSegmentsRequest(id=memory, segments=lesson), timeout=10)
+                except grpc.RpcError:
+                    time.sleep(0.01)
+                    continue
+                with lock:
+                    acknowledged[source] = answer.version
+                    if len(acknowledged) >= WRITES:
+                        done.set()
+                self.assertGreater(answer.version, version)
+                version = answer.version
+
+        writers = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+        for writer in writers:
+            writer.start()
+        while not done.wait(random.uniform(0.3, 1)):
+            fail()
+        for writer in writers:
+            writer.join()
+        self.assertEqual(len(set(acknowledged.values())), len(acknowledged))
+        server = server_with(self, store)
+        found = segments_of(server, memory)
+        for source in acknowledged:
+            self.assertIn(f"{source} a", found)
+        sources = {source[:-2] for source in found}
+        self.assertEqual(set(found), {f"{source} {part}" for source in sources for part in "ab"})
+        made = server.memories.GetMemory(pb.GetMemoryRequest(id=memory), timeout=60)
+        self.assertEqual(made.segment_count, len(found))
+        self.assertGreaterEqual(made.version, max(acknowledged.values()))
+        print(f"{len(acknowledged)} writes acknowledged, {len(sources)} stored, version {made.version}")
+
+    def test_nothing_acknowledged_is_lost_in_postgresql(self):
+        database = Postgres(self)
+        proxy = Proxy(self, database.port)
+        url = database.url.replace(str(database.port), str(proxy.port))
+        servers = [server_with(self, url) for _ in range(2)]
+
+        def fail():
+            kind = random.choice(("server", "database", "network"))
+            if kind == "server":
+                place = random.randrange(2)
+                servers[place].kill()
+                servers[place] = server_with(self, url)
+            elif kind == "database":
+                database.kill()
+                database.start()
+            else:
+                proxy.passes.clear()
+                time.sleep(0.5)
+                proxy.passes.set()
+
+        self.fail_while_writing(database.url, servers, fail)
+
+    def test_nothing_acknowledged_is_lost_in_a_file(self):
+        servers = [server_with(self, self.file) for _ in range(2)]
+
+        def fail():
+            place = random.randrange(2)
+            servers[place].kill()
+            servers[place] = server_with(self, self.file)
+
+        self.fail_while_writing(self.file, servers, fail)
+
+    def test_a_backup_is_restored_into_another_kind_of_store(self):
+        server = server_with(self, self.file)
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        learn(server, memory, TEXT, "STORED")
+        backup = os.path.join(self.root, "backup.db")
+        self.assertIn("segments: 1 rows", self.dragoman("store", "backup", self.file, backup))
+        self.assertIn("is there already", self.dragoman("store", "backup", self.file, backup, code=2))
+        database = Postgres(self)
+        self.assertIn("segments: 1 rows", self.dragoman("store", "restore", backup, database.url))
+        self.assertIn("segments: 1 rows", self.dragoman("store", "check", database.url))
+        self.assertIn("want an empty one", self.dragoman("store", "restore", backup, database.url, code=2))
+        self.assertEqual(text_of(server_with(self, database.url), memory_ids=[memory]), "STORED")
+
+    def test_a_damaged_file_is_refused_with_the_command_that_mends_it(self):
+        server = server_with(self, self.file)
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        for start in range(0, 1000, 100):
+            lesson = [pb.MemorySegment(source=f"Secret {i}.", target="Geheim.") for i in range(start, start + 100)]
+            server.memories.LearnSegments(pb.LearnSegmentsRequest(id=memory, segments=lesson), timeout=60)
+        self.assertEqual(server.stop(), 0)
+        path = self.file.split(":")[1]
+        with open(path, "r+b") as file:
+            file.seek(os.path.getsize(path) // 2)
+            file.write(b"\x55" * 2000)
+        refused = subprocess.run([SERVER, *FLOAT32, "--store", self.file], capture_output=True, text=True, timeout=60)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"{path} is damaged", refused.stderr)
+        self.assertIn(f"dragoman store salvage {self.file} NEW-FILE", refused.stderr)
+        self.assertNotIn("Secret", refused.stderr)
+        mended = os.path.join(self.root, "mended.db")
+        self.dragoman("store", "salvage", self.file, mended, code=None)
+        server = server_with(self, f"sqlite:{mended}")
+        self.assertGreater(len(segments_of(server, memory)), 500)
+
+    def test_directories_of_older_servers_are_imported(self):
+        glossaries, memories = (os.path.join(self.root, name) for name in ("glossaries", "memories"))
+        os.mkdir(glossaries)
+        os.mkdir(memories)
+        for directory, name, text in (
+                (glossaries, "g1.tsv", "# name: Houses\n# owner: alice\n# version: 3\n"
+                                       "# languages: en de\nhouse\tHeim\n"),
+                (glossaries, "bad.tsv", "\tHeim\n"),
+                (memories, "m1.tsv", "# name: M\n# version: 1\n# languages: en de\nOne.\tEins.\n"
+                                     "# learn: 1 2\nThe house is old.\tSTORED\n")):
+            with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        imports = [SERVER, "--store", self.file, "--import-glossaries", glossaries, "--import-memories", memories]
+        ended = subprocess.run(imports, capture_output=True, text=True, timeout=60)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("glossary bad: NOT IMPORTED: line 1", ended.stdout)
+        self.assertIn("glossary g1: 1 entries\ntranslation memory m1: 2 segments\n", ended.stdout)
+        os.remove(os.path.join(glossaries, "bad.tsv"))
+        ended = subprocess.run(imports, capture_output=True, text=True, timeout=60)
+        self.assertEqual(ended.returncode, 0)
+        self.assertIn("glossary g1: is in the store already", ended.stdout)
+        server = server_with(self, self.file)
+        self.assertEqual(text_of(server, memory_ids=["m1"]), "STORED")
+        self.assertEqual(server.memories.GetMemory(pb.GetMemoryRequest(id="m1"), timeout=60).version, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

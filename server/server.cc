@@ -143,8 +143,8 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
       indices_(options_.index_bytes),
-      store_threads_(kStoreThreads),
       documents_(options_.documents),
+      store_threads_(kStoreThreads),
       load_service_(&parts_),
       admin_service_(&parts_, "dragoman.v1.AdminService", HasPath(options_.admin_address)) {
   for (const std::string& name : ApiServices()) {
@@ -221,6 +221,7 @@ absl::Status Server::OpenStore() {
       .indices = &indices_};
   glossaries_ = std::make_unique<GlossaryStore>(parts);
   memories_ = std::make_unique<MemoryStore>(parts);
+  stored_documents_ = std::make_unique<DocumentStore>(&parts_, database_.get());
   metrics_.WatchStore([this] { return StoreStats{database_->Stats(), indices_.bytes()}; });
   RETURN_IF_ERROR(OpenFiles("glossaries", options_.glossary_files, glossaries_.get()));
   return OpenFiles("translation memories", options_.memory_files, memories_.get());
@@ -259,9 +260,8 @@ absl::Status Server::OpenPorts() {
           [this] {
             answers_.GiveBackHeap();
             const absl::Time now = absl::Now();
-            stored_documents_.Tidy(now);
             documents_.Tidy(now);
-            ProbeStore();
+            LookAtStore(now);
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
             load_.Look(now, Load());
           },
@@ -396,7 +396,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .tracer = tracer_.get(),
             .load = &load_,
             .documents = &documents_,
-            .stored_documents = &stored_documents_,
+            .stored_documents = stored_documents_.get(),
             .store_threads = &store_threads_,
             .glossaries = glossaries_.get(),
             .default_glossaries = options_.default_glossaries,
@@ -410,15 +410,14 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
   return absl::OkStatus();
 }
 
-// A store that could not be reached may be again.
-void Server::ProbeStore() {
-  if (database_->fault().ok()) return;
-  const absl::Status asked = store_threads_.Run("", [this] {
-    database_->Transact(absl::Now() + absl::Seconds(2), Database::kRead, [](Connection* connection) {
-      return connection->Run("SELECT version FROM store_schema").status();
-    }).IgnoreError();
+// Also asks a store that could not be reached whether it can be again.
+void Server::LookAtStore(absl::Time now) {
+  if (!loaded_ || looking_at_store_.exchange(true)) return;
+  const absl::Status asked = store_threads_.Run("", [this, now] {
+    stored_documents_->Look(now);
+    looking_at_store_ = false;
   });
-  asked.IgnoreError();
+  if (!asked.ok()) looking_at_store_ = false;
 }
 
 absl::Status Server::StartGrpc() {
@@ -498,7 +497,7 @@ void Server::Drain() {
   // Cancels what is left (health watches, and translations over the timeout) and waits for its end.
   http_->Cancel();
   grpc_->Stop();
-  stored_documents_.Tidy(absl::InfiniteFuture());
+  stored_documents_->Close();
   documents_.AwaitIdle();
   pool_.Drain();
   if (admin_ != nullptr) admin_->Stop();

@@ -88,7 +88,7 @@ class Server {
   void Drain();
 
   // The translated files that wait to be fetched; for tests.
-  DocumentStore& stored_documents() { return stored_documents_; }
+  DocumentStore& stored_documents() { return *stored_documents_; }
   // Where files are translated; for tests.
   DocumentDesk& documents() { return documents_; }
 
@@ -102,7 +102,7 @@ class Server {
   absl::Status OpenStore();
   template <typename Store>
   absl::Status OpenFiles(const char* what, const std::string& directory, Store* store);
-  void ProbeStore();
+  void LookAtStore(absl::Time now);
   void WarnOfOpenPorts() const;
   absl::Status OpenPorts();
   void ServeHttp();
@@ -136,11 +136,12 @@ class Server {
   IndexCache indices_;
   std::unique_ptr<GlossaryStore> glossaries_;
   std::unique_ptr<MemoryStore> memories_;
-  WorkThreads store_threads_;
   FileWatcher watcher_;  // of the files of those above
   ServerParts parts_;
   DocumentDesk documents_;
-  DocumentStore stored_documents_;
+  std::unique_ptr<DocumentStore> stored_documents_;
+  std::atomic<bool> looking_at_store_ = false;
+  WorkThreads store_threads_;
   LoadService load_service_;
   std::vector<std::unique_ptr<MethodService>> services_;
   ConnectionRange connections_, http_connections_;

@@ -49,6 +49,36 @@ CREATE TABLE segments (
   bytes BIGINT NOT NULL,      -- of the four
   PRIMARY KEY (kept_id, key));
 CREATE INDEX segments_by_version ON segments (kept_id, version, position);
+
+-- Files that are translated, to be fetched later.
+CREATE TABLE documents (
+  id TEXT PRIMARY KEY,
+  secret TEXT NOT NULL,           -- who knows it may fetch the document
+  owner TEXT NOT NULL,
+  created BIGINT NOT NULL,        -- milliseconds since 1970
+  header BYTEA NOT NULL,          -- dragoman.v1.DocumentHeader
+  server TEXT NOT NULL,           -- that translates it
+  lease BIGINT NOT NULL,          -- until then; milliseconds since 1970
+  passages_done BIGINT NOT NULL,
+  passages_known BIGINT NOT NULL,
+  code BIGINT NOT NULL,           -- -1: in progress; 0: done; or that of the error
+  message TEXT NOT NULL,
+  report BYTEA NOT NULL,          -- dragoman.v1.DocumentReport
+  bytes BIGINT NOT NULL);         -- of its file, then of its result
+
+CREATE TABLE document_files (
+  document_id TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+  kind BIGINT NOT NULL,           -- 0: the file; 1: the result
+  number BIGINT NOT NULL,         -- of the piece
+  content BYTEA NOT NULL,
+  PRIMARY KEY (document_id, kind, number));
+
+-- That are translated while the document is in progress.
+CREATE TABLE document_passages (
+  document_id TEXT NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,              -- a digest of the request
+  answer BYTEA NOT NULL,          -- dragoman.v1.TranslateBulkResponse
+  PRIMARY KEY (document_id, key));
 )sql"};
 constexpr int64_t kVersion = std::size(kMigrations);
 
@@ -56,6 +86,7 @@ constexpr char kLock[] = "SELECT pg_advisory_xact_lock(7236840931)";  // no othe
 
 }  // namespace
 
+// Documents are gone within the hour, and are in no backup.
 absl::Span<const Table> StoreTables() {
   static const auto& tables = *new std::vector<Table>{
       {"owners", {"owner", "bytes"}},

@@ -91,27 +91,30 @@ void DocumentExchange::EndIfSilent(absl::Time now) {
 }
 
 void DocumentExchange::NoMore(const absl::Status& status) {
-  if (status.ok() && has_header_) return BeginWork(nullptr);
+  if (status.ok() && has_header_) return BeginWork(nullptr, {});
   bulk_->NoMore(status.ok() ? InvalidField("header", "is missing") : status);
 }
 
-void DocumentExchange::Work(ReadFile read) { BeginWork(std::move(read)); }
+void DocumentExchange::Work(ReadFile read, PassageJournal journal) {
+  BeginWork(std::move(read), std::move(journal));
+}
 
 std::optional<std::string> DocumentExchange::principal() const { return bulk_->principal(); }
 
-void DocumentExchange::BeginWork(ReadFile read) {
+void DocumentExchange::BeginWork(ReadFile read, PassageJournal journal) {
   if (!bulk_->reads()) return;  // Next tells why
   {
     absl::MutexLock lock(&mutex_);
     stage_ = Stage::kWorking;
   }
-  parts_->documents->Run([self = shared_from_this(), act = std::move(read)] { self->DoWork(act); });
+  parts_->documents->Run([self = shared_from_this(), act = std::move(read),
+                          known = std::move(journal)] { self->DoWork(act, known); });
 }
 
 // ---- Working -----------------------------------------------------------------------------------
 
-void DocumentExchange::DoWork(const ReadFile& read) {
-  const absl::StatusOr<std::shared_ptr<Spool>> output = TranslateFile(read);
+void DocumentExchange::DoWork(const ReadFile& read, const PassageJournal& journal) {
+  const absl::StatusOr<std::shared_ptr<Spool>> output = TranslateFile(read, journal);
   input_ = nullptr;
   CallEnd end = translator_->Finish(output.status());
   if (end.status.ok()) output_ = *output;
@@ -124,12 +127,13 @@ void DocumentExchange::DoWork(const ReadFile& read) {
   ready_();
 }
 
-absl::StatusOr<std::shared_ptr<Spool>> DocumentExchange::TranslateFile(const ReadFile& read) {
+absl::StatusOr<std::shared_ptr<Spool>> DocumentExchange::TranslateFile(
+    const ReadFile& read, const PassageJournal& journal) {
   if (read != nullptr) {
     ASSIGN_OR_RETURN(ticket_, parts_->documents->Enter());
     ASSIGN_OR_RETURN(input_, read(&header_));
   }
-  return translator_->Translate(std::move(header_), *input_);
+  return translator_->Translate(std::move(header_), *input_, journal);
 }
 
 void DocumentExchange::OnProgress(const v1::DocumentProgress& progress) {

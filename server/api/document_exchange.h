@@ -70,7 +70,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   void NoMore(const absl::Status& status = absl::OkStatus());
 
   // Instead of Add and NoMore: `read` gives the file.
-  void Work(ReadFile read);
+  void Work(ReadFile read, PassageJournal journal = {});
 
   // Whose call it is; nothing if the call was refused.  After Start.
   std::optional<std::string> principal() const;
@@ -92,10 +92,11 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   void OnProgress(const v1::DocumentProgress& progress);
   absl::Status Receive(const v1::TranslateDocumentRequest& message);
   void EndIfSilent(absl::Time now);
-  void BeginWork(ReadFile read);
+  void BeginWork(ReadFile read, PassageJournal journal);
   // On a thread of the desk.
-  void DoWork(const ReadFile& read);
-  absl::StatusOr<std::shared_ptr<Spool>> TranslateFile(const ReadFile& read);
+  void DoWork(const ReadFile& read, const PassageJournal& journal);
+  absl::StatusOr<std::shared_ptr<Spool>> TranslateFile(const ReadFile& read,
+                                                       const PassageJournal& journal);
 
   const ServerParts* const parts_;
   Caller caller_;  // until Start

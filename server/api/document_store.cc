@@ -1,16 +1,23 @@
 #include "server/api/document_store.h"
 
 #include <algorithm>
-#include <iterator>
+#include <map>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
+#include "server/base/uuid.h"
 
 namespace dragoman {
 namespace {
+
+constexpr size_t kPiece = 1 << 20;                      // bytes of a row
+constexpr absl::Duration kPatience = absl::Seconds(30);  // with the store
+constexpr int64_t kInProgress = -1;                     // instead of a status code
+enum Kind : int64_t { kInput = 0, kOutput = 1 };
 
 // 128 bits that nobody guesses, in hexadecimal.
 std::string NewSecret() {
@@ -22,158 +29,446 @@ std::string NewSecret() {
   return secret;
 }
 
-}  // namespace
+absl::Time Soon() { return absl::Now() + kPatience; }
 
-StoredDocument::State StoredDocument::state() const {
-  absl::MutexLock lock(&mutex_);
-  return state_;
+absl::Status WriteFile(Connection* connection, const std::string& id, Kind kind,
+                       const Spool& file) {
+  for (size_t at = 0, number = 0; at < file.size(); at += kPiece, ++number) {
+    ASSIGN_OR_RETURN(std::string bytes, file.Read(at, kPiece));
+    RETURN_IF_ERROR(connection
+                        ->Run("INSERT INTO document_files (document_id, kind, number, content) "
+                              "VALUES ($1, $2, $3, $4)",
+                              {id, int64_t{kind}, static_cast<int64_t>(number),
+                               Bytes{std::move(bytes)}})
+                        .status());
+  }
+  return absl::OkStatus();
 }
 
-absl::Duration StoredDocument::TimeLeft(absl::Time now) const {
-  absl::MutexLock lock(&mutex_);
-  const auto done = static_cast<double>(state_.progress.passages_done());
-  const auto known = static_cast<double>(state_.progress.passages_known());
-  if (state_.end.has_value()) return absl::ZeroDuration();
-  if (done < 1) return absl::Seconds(1);
-  return (now - state_.started) * (known - done) / done;
+absl::StatusOr<std::shared_ptr<Spool>> ReadFile(Connection* connection, const std::string& id,
+                                                Kind kind) {
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, Spool::New(0));
+  absl::Status written;
+  RETURN_IF_ERROR(connection->Each(
+      "SELECT content FROM document_files WHERE document_id = $1 AND kind = $2 ORDER BY number",
+      {id, int64_t{kind}}, [&](Row row) { written.Update(file->Append(row.text(0))); }));
+  RETURN_IF_ERROR(written);
+  return file;
 }
 
-// Takes what the exchange has; on its thread, or in Add.
-void StoredDocument::Pump() {
-  OnEnd on_end;
-  std::shared_ptr<DocumentExchange> ended;  // a drain waits until it is gone
-  {
-    absl::MutexLock lock(&mutex_);
-    while (exchange_ != nullptr) {
-      DocumentEvent event = exchange_->Next();
-      if (event.end.has_value()) {
-        state_.end = std::move(event.end);
-        on_end = std::exchange(on_end_, nullptr);
-        ended = std::exchange(exchange_, nullptr);
-      } else if (!event.message.has_value()) {
-        return;
-      } else if (event.message->has_progress()) {
-        state_.progress = event.message->progress();
-      } else if (state_.output == nullptr) {  // the result
-        state_.report = exchange_->report();
-        state_.output = exchange_->TakeOutput();
-      }
-    }
-  }
-  if (on_end != nullptr) on_end(this);
-}
+constexpr std::string_view kColumns =
+    "id, secret, owner, created, passages_done, passages_known, code, message, report";
 
-void StoredDocument::Cancel() {
-  std::shared_ptr<DocumentExchange> exchange;
-  {
-    absl::MutexLock lock(&mutex_);
-    exchange = exchange_;
+StoredDocument DocumentFrom(const Row& row) {
+  StoredDocument document = {.id = row.text(0),
+                             .key = row.text(1),
+                             .principal = row.text(2),
+                             .started = absl::FromUnixMillis(row.number(3))};
+  document.progress.set_passages_done(row.number(4));
+  document.progress.set_passages_known(row.number(5));
+  if (row.number(6) != kInProgress) {
+    document.end = absl::Status(static_cast<absl::StatusCode>(row.number(6)), row.text(7));
+    document.report.ParseFromString(row.text(8));
   }
-  if (exchange != nullptr) exchange->Cancel();
-}
-
-DocumentStore::~DocumentStore() { Tidy(absl::InfiniteFuture()); }
-
-absl::StatusOr<std::shared_ptr<StoredDocument>> DocumentStore::Add(const ServerParts* parts,
-                                                                   Caller caller,
-                                                                   DocumentExchange::ReadFile read,
-                                                                   StoredDocument::OnEnd on_end,
-                                                                   absl::Time now) {
-  auto document = std::make_shared<StoredDocument>();
-  document->id_ = NewSecret();
-  document->key_ = NewSecret();
-  const auto ready = [weak = std::weak_ptr(document)] {
-    if (const auto self = weak.lock()) self->Pump();
-  };
-  const auto exchange = std::make_shared<DocumentExchange>(parts, std::move(caller), ready);
-  exchange->Start();
-  document->principal_ = exchange->principal().value_or("");
-  {
-    absl::MutexLock lock(&document->mutex_);
-    document->state_.started = now;
-    document->exchange_ = exchange;
-  }
-  document->Pump();  // the end, if the caller is refused
-  if (const auto state = document->state(); state.end.has_value()) return state.end->status;
-  Tidy(now);
-  absl::Status room;
-  {
-    absl::MutexLock lock(&mutex_);
-    room = MakeRoom(document->principal_);
-    if (room.ok()) documents_.push_back(document);
-  }
-  if (!room.ok()) {
-    exchange->NoMore(room);
-    return room;
-  }
-  {
-    absl::MutexLock lock(&document->mutex_);
-    if (document->exchange_ != nullptr) document->on_end_ = std::exchange(on_end, nullptr);
-  }
-  if (on_end != nullptr) on_end(document.get());  // a drain has ended it
-  exchange->Work(std::move(read));
-  document->Pump();
   return document;
 }
 
-absl::Status DocumentStore::MakeRoom(const std::string& principal) {
-  while (true) {
-    size_t bytes = 0, own = 0;
-    for (const auto& document : documents_) {
-      const StoredDocument::State state = document->state();
-      if (state.output != nullptr) bytes += state.output->size();
-      own += document->principal() == principal ? 1 : 0;
+absl::StatusOr<StoredDocument> Select(Connection* connection, const std::string& id) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   connection->Run(absl::StrCat("SELECT ", std::string(kColumns),
+                                                " FROM documents WHERE id = $1"),
+                                   {id}));
+  if (rows.empty()) return absl::NotFoundError("there is no such document (any more)");
+  return DocumentFrom(rows[0]);
+}
+
+}  // namespace
+
+absl::Duration StoredDocument::TimeLeft(absl::Time now) const {
+  const auto passages = static_cast<double>(progress.passages_done());
+  const auto known = static_cast<double>(progress.passages_known());
+  if (end.has_value()) return absl::ZeroDuration();
+  if (passages < 1) return absl::Seconds(1);
+  return (now - started) * (known - passages) / passages;
+}
+
+// A document that is translated here.
+struct DocumentStore::Work {
+  std::string id, key, principal;
+  absl::Time started;
+  bool taken = false;  // from another server
+  OnEnd on_end;
+  std::map<std::string, std::string> known;  // passages that another server has translated
+
+  absl::Mutex mutex;
+  std::shared_ptr<DocumentExchange> exchange ABSL_GUARDED_BY(mutex);  // null after its end
+  v1::DocumentProgress progress ABSL_GUARDED_BY(mutex);
+  // Passages that are not in the store yet.
+  std::vector<std::pair<std::string, std::string>> fresh ABSL_GUARDED_BY(mutex);
+  bool lost ABSL_GUARDED_BY(mutex) = false;  // it is not this server's any more
+  // After the end, for the thread that writes it.
+  std::optional<CallEnd> end;
+  v1::DocumentReport report;
+  std::shared_ptr<Spool> output;
+
+  void Cancel() {
+    std::shared_ptr<DocumentExchange> running;
+    {
+      absl::MutexLock lock(&mutex);
+      running = exchange;
     }
-    if (documents_.size() < limits_.documents && own < limits_.documents_of_principal &&
-        bytes < limits_.bytes) {
+    if (running != nullptr) running->Cancel();
+  }
+};
+
+DocumentStore::DocumentStore(const ServerParts* parts, Database* database,
+                             const DocumentStoreLimits& limits)
+    : parts_(parts), database_(database), limits_(limits), server_(NewUuid()) {}
+
+absl::StatusOr<StoredDocument> DocumentStore::Add(Caller caller, const v1::DocumentHeader& header,
+                                                  std::shared_ptr<Spool> file, OnEnd on_end) {
+  auto work = std::make_shared<Work>();
+  work->id = NewSecret();
+  work->key = NewSecret();
+  work->started = absl::FromUnixMillis(absl::ToUnixMillis(absl::Now()));
+  const auto ready = [this, weak = std::weak_ptr(work)] {
+    if (const auto self = weak.lock()) Pump(self);
+  };
+  const auto exchange = std::make_shared<DocumentExchange>(parts_, std::move(caller), ready);
+  exchange->Start();
+  if (const DocumentEvent event = exchange->Next(); event.end.has_value()) return event.end->status;
+  work->principal = exchange->principal().value_or("");
+  absl::Status stored = Insert(*work, header, *file);
+  if (stored.ok()) {
+    absl::MutexLock lock(&mutex_);
+    if (closed_) stored = absl::UnavailableError("the server is draining");
+  }
+  if (!stored.ok()) {
+    exchange->NoMore(stored);
+    exchange->Next();
+    return stored;
+  }
+  work->on_end = std::move(on_end);
+  {
+    absl::MutexLock lock(&work->mutex);
+    work->exchange = exchange;
+  }
+  Begin(work, header, std::move(file));
+  return StoredDocument{.id = work->id,
+                        .key = work->key,
+                        .principal = work->principal,
+                        .started = work->started};
+}
+
+absl::Status DocumentStore::Insert(const Work& work, const v1::DocumentHeader& header,
+                                   const Spool& file) const {
+  const auto bytes = static_cast<int64_t>(file.size());
+  return database_->Transact(
+      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+        RETURN_IF_ERROR(MakeRoom(connection, work.principal, bytes));
+        RETURN_IF_ERROR(
+            connection
+                ->Run("INSERT INTO documents (id, secret, owner, created, header, server, lease, "
+                      "passages_done, passages_known, code, message, report, bytes) VALUES "
+                      "($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, '', $9, $10)",
+                      {work.id, work.key, work.principal, absl::ToUnixMillis(work.started),
+                       Bytes{header.SerializeAsString()}, server_,
+                       absl::ToUnixMillis(absl::Now() + limits_.lease), kInProgress, Bytes{}, bytes})
+                .status());
+        return WriteFile(connection, work.id, kInput, file);
+      });
+}
+
+absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& principal,
+                                     int64_t bytes) const {
+  while (true) {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        connection->Run("SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT), "
+                        "CAST(COALESCE(SUM(CASE WHEN owner = $1 THEN 1 ELSE 0 END), 0) AS BIGINT) "
+                        "FROM documents",
+                        {principal}));
+    if (rows[0].number(0) < limits_.documents && rows[0].number(1) + bytes <= limits_.bytes &&
+        rows[0].number(2) < limits_.documents_of_principal) {
       return absl::OkStatus();
     }
-    if (!DropOldest(principal)) {
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> oldest,
+        connection->Run("DELETE FROM documents WHERE id = (SELECT id FROM documents WHERE owner = "
+                        "$1 AND code <> $2 ORDER BY created LIMIT 1) RETURNING id",
+                        {principal, kInProgress}));
+    if (oldest.empty()) {
       return absl::ResourceExhaustedError(
           "too many translated files wait to be fetched, or are being translated");
     }
   }
 }
 
-bool DocumentStore::DropOldest(const std::string& principal) {
-  const auto oldest = std::find_if(documents_.begin(), documents_.end(), [&](const auto& document) {
-    return document->principal() == principal && document->state().end.has_value();
-  });
-  if (oldest == documents_.end()) return false;
-  documents_.erase(oldest);
-  return true;
-}
-
-std::shared_ptr<StoredDocument> DocumentStore::Find(const std::string& id, absl::Time now) {
-  Tidy(now);
-  absl::MutexLock lock(&mutex_);
-  for (const auto& document : documents_) {
-    if (document->id() == id) return document;
+void DocumentStore::Begin(const std::shared_ptr<Work>& work, v1::DocumentHeader header,
+                          std::shared_ptr<Spool> file) {
+  std::shared_ptr<DocumentExchange> exchange;
+  {
+    absl::MutexLock lock(&work->mutex);
+    exchange = work->exchange;
   }
-  return nullptr;
-}
-
-void DocumentStore::Remove(const std::string& id) {
-  const std::shared_ptr<StoredDocument> document = Find(id, absl::InfinitePast());
-  if (document == nullptr) return;
   {
     absl::MutexLock lock(&mutex_);
-    documents_.remove(document);
+    works_.push_back(work);
   }
-  document->Cancel();
+  const PassageJournal journal = {
+      .find = [work](const std::string& key) -> std::optional<std::string> {
+        const auto found = work->known.find(key);
+        if (found == work->known.end()) return std::nullopt;
+        return found->second;
+      },
+      .add =
+          [work](const std::string& key, const std::string& answer) {
+            absl::MutexLock lock(&work->mutex);
+            work->fresh.emplace_back(key, answer);
+          }};
+  exchange->Work(
+      [header = std::move(header), file = std::move(file)](
+          v1::DocumentHeader* wanted) -> absl::StatusOr<std::shared_ptr<Spool>> {
+        *wanted = header;
+        return file;
+      },
+      journal);
+  Pump(work);
 }
 
-void DocumentStore::Tidy(absl::Time now) {
-  std::vector<std::shared_ptr<StoredDocument>> old;
+// Takes what the exchange has.
+void DocumentStore::Pump(const std::shared_ptr<Work>& work) {
   {
-    absl::MutexLock lock(&mutex_);
-    for (auto at = documents_.begin(); at != documents_.end();) {
-      const bool keep = now - (*at)->state().started < limits_.keep;
-      if (!keep) old.push_back(*at);
-      at = keep ? std::next(at) : documents_.erase(at);
+    absl::MutexLock lock(&work->mutex);
+    if (work->exchange == nullptr) return;
+    while (true) {
+      DocumentEvent event = work->exchange->Next();
+      if (event.end.has_value()) {
+        work->end = std::move(event.end);
+        work->exchange = nullptr;  // a drain waits until it is gone
+        break;
+      }
+      if (!event.message.has_value()) return;
+      if (event.message->has_progress()) {
+        work->progress = event.message->progress();
+      } else if (work->output == nullptr) {  // the result
+        work->report = work->exchange->report();
+        work->output = work->exchange->TakeOutput();
+      }
     }
   }
-  for (const auto& document : old) document->Cancel();
+  // The store may not answer at once.
+  parts_->documents->Run([this, work] { Finish(work); });
+}
+
+void DocumentStore::Finish(const std::shared_ptr<Work>& work) {
+  bool closed = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    works_.remove(work);
+    closed = closed_;
+  }
+  bool lost = false;
+  {
+    absl::MutexLock lock(&work->mutex);
+    lost = work->lost;
+  }
+  const absl::Status& end = work->end->status;
+  // Another server goes on with what this one was to end, or had no place for.
+  const bool left = !end.ok() && (closed || parts_->gate->shut() ||
+                                  (work->taken && absl::IsResourceExhausted(end)));
+  if (left) {
+    Renew(work.get()).IgnoreError();  // what was translated is not lost
+    Release(*work);
+  } else if (!lost) {
+    // If this fails, the lease runs out, and another server does it again.
+    WriteEnd(work.get()).IgnoreError();
+  }
+  if (work->on_end == nullptr) return;
+  work->on_end({.id = work->id,
+                .key = work->key,
+                .principal = work->principal,
+                .end = end,
+                .report = work->report,
+                .started = work->started});
+}
+
+absl::Status DocumentStore::WriteEnd(Work* work) const {
+  const absl::Status& end = work->end->status;
+  return database_->Transact(
+      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+        const int64_t bytes = end.ok() ? static_cast<int64_t>(work->output->size()) : 0;
+        ASSIGN_OR_RETURN(
+            const std::vector<Row> rows,
+            connection->Run("UPDATE documents SET code = $1, message = $2, report = $3, bytes = $4, "
+                            "lease = 0 WHERE id = $5 AND server = $6 RETURNING id",
+                            {static_cast<int64_t>(end.code()), std::string(end.message()),
+                             Bytes{work->report.SerializeAsString()}, bytes, work->id, server_}));
+        if (rows.empty()) return absl::OkStatus();  // it was removed
+        for (const char* const table : {"document_files", "document_passages"}) {
+          RETURN_IF_ERROR(
+              connection
+                  ->Run(absl::StrCat("DELETE FROM ", table, " WHERE document_id = $1"), {work->id})
+                  .status());
+        }
+        return end.ok() ? WriteFile(connection, work->id, kOutput, *work->output)
+                        : absl::OkStatus();
+      });
+}
+
+absl::Status DocumentStore::Renew(Work* work) const {
+  std::vector<std::pair<std::string, std::string>> fresh;
+  v1::DocumentProgress progress;
+  {
+    absl::MutexLock lock(&work->mutex);
+    fresh = work->fresh;
+    progress = work->progress;
+  }
+  bool lost = false;
+  RETURN_IF_ERROR(database_->Transact(
+      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(
+            const std::vector<Row> rows,
+            connection->Run("UPDATE documents SET lease = $1, passages_done = $2, passages_known = "
+                            "$3 WHERE id = $4 AND server = $5 RETURNING id",
+                            {absl::ToUnixMillis(absl::Now() + limits_.lease),
+                             progress.passages_done(), progress.passages_known(), work->id,
+                             server_}));
+        lost = rows.empty();
+        if (lost) return absl::OkStatus();
+        for (const auto& [key, answer] : fresh) {
+          RETURN_IF_ERROR(connection
+                              ->Run("INSERT INTO document_passages (document_id, key, answer) "
+                                    "VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                                    {work->id, key, Bytes{answer}})
+                              .status());
+        }
+        return absl::OkStatus();
+      }));
+  {
+    absl::MutexLock lock(&work->mutex);
+    work->lost = lost;
+    work->fresh.erase(work->fresh.begin(),
+                      work->fresh.begin() + static_cast<std::ptrdiff_t>(fresh.size()));
+  }
+  if (lost) work->Cancel();
+  return absl::OkStatus();
+}
+
+// Another server may take it at once.
+void DocumentStore::Release(const Work& work) const {
+  database_
+      ->Transact(Soon(), Database::kWrite,
+                 [&](Connection* connection) {
+                   return connection
+                       ->Run("UPDATE documents SET lease = 0 WHERE id = $1 AND server = $2",
+                             {work.id, server_})
+                       .status();
+                 })
+      .IgnoreError();
+}
+
+absl::StatusOr<StoredDocument> DocumentStore::Find(const std::string& id) const {
+  StoredDocument found;
+  RETURN_IF_ERROR(database_->Transact(Soon(), Database::kRead,
+                                      [&](Connection* connection) -> absl::Status {
+                                        ASSIGN_OR_RETURN(found, Select(connection, id));
+                                        return absl::OkStatus();
+                                      }));
+  return found;
+}
+
+absl::StatusOr<std::shared_ptr<Spool>> DocumentStore::Output(const std::string& id) const {
+  std::shared_ptr<Spool> output;
+  RETURN_IF_ERROR(database_->Transact(
+      Soon(), Database::kRead, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(output, ReadFile(connection, id, kOutput));
+        return absl::OkStatus();
+      }));
+  return output;
+}
+
+absl::Status DocumentStore::Remove(const std::string& id) const {
+  return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) {
+    return connection->Run("DELETE FROM documents WHERE id = $1", {id}).status();
+  });
+}
+
+void DocumentStore::Look(absl::Time now) {
+  std::vector<std::shared_ptr<Work>> works;
+  bool may_take = false;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (closed_) return;
+    if (now - renewed_ < limits_.renew && now >= renewed_) return;
+    renewed_ = now;
+    works.assign(works_.begin(), works_.end());
+    may_take = static_cast<int>(works.size()) < parts_->documents->limits().at_once;
+  }
+  for (const std::shared_ptr<Work>& work : works) Renew(work.get()).IgnoreError();
+  const absl::Status tidied =
+      database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) {
+        return connection
+            ->Run("DELETE FROM documents WHERE created < $1",
+                  {absl::ToUnixMillis(now - limits_.keep)})
+            .status();
+      });
+  if (tidied.ok() && may_take) TakeOne(now);
+}
+
+// Goes on with the oldest document whose server has not renewed its lease.
+void DocumentStore::TakeOne(absl::Time now) {
+  auto work = std::make_shared<Work>();
+  v1::DocumentHeader header;
+  std::shared_ptr<Spool> file;
+  const std::string skip = database_->is_postgres() ? " FOR UPDATE SKIP LOCKED" : "";
+  const absl::Status taken = database_->Transact(
+      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(
+            std::vector<Row> rows,
+            connection->Run(
+                absl::StrCat("UPDATE documents SET server = $1, lease = $2 WHERE id = (SELECT id "
+                             "FROM documents WHERE code = $3 AND lease < $4 ORDER BY created "
+                             "LIMIT 1",
+                             skip, ") RETURNING id, secret, owner, created, header"),
+                {server_, absl::ToUnixMillis(absl::Now() + limits_.lease), kInProgress,
+                 absl::ToUnixMillis(now)}));
+        if (rows.empty()) return absl::NotFoundError("none");
+        work->id = rows[0].text(0);
+        work->key = rows[0].text(1);
+        work->principal = rows[0].text(2);
+        work->started = absl::FromUnixMillis(rows[0].number(3));
+        header.ParseFromString(rows[0].text(4));
+        ASSIGN_OR_RETURN(file, ReadFile(connection, work->id, kInput));
+        work->known.clear();
+        return connection->Each(
+            "SELECT key, answer FROM document_passages WHERE document_id = $1", {work->id},
+            [&](Row row) { work->known.emplace(std::move(row.text(0)), std::move(row.text(1))); });
+      });
+  if (!taken.ok()) return;
+  work->taken = true;
+  Caller caller;
+  caller.on_behalf_of = work->principal;
+  const auto ready = [this, weak = std::weak_ptr(work)] {
+    if (const auto self = weak.lock()) Pump(self);
+  };
+  const auto exchange = std::make_shared<DocumentExchange>(parts_, std::move(caller), ready);
+  exchange->Start();
+  {
+    absl::MutexLock lock(&work->mutex);
+    work->exchange = exchange;
+  }
+  Begin(work, std::move(header), std::move(file));
+}
+
+void DocumentStore::Close() {
+  std::vector<std::shared_ptr<Work>> works;
+  {
+    absl::MutexLock lock(&mutex_);
+    closed_ = true;
+    works.assign(works_.begin(), works_.end());
+  }
+  for (const std::shared_ptr<Work>& work : works) work->Cancel();
 }
 
 }  // namespace dragoman

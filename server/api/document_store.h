@@ -5,11 +5,19 @@
 //                     │          └ after an hour: gone
 //                     └► failed: says why until it is an hour old
 //
+// Each is a row of the store, with its file and then its result, so that any server that shares the
+// store answers for it.  A server that translates one holds a lease on it, which it renews every
+// few seconds together with the progress and the passages that are done.  When a lease has run out,
+// because its server has ended or cannot reach the store, another server takes the document and
+// goes on from there.  So the result is the same, and nothing is translated twice but what was done
+// since the last renewal.
+//
 // A document belongs to the principal that brought it, and to who knows its key.  How many there
 // are, of all and of one principal, and their bytes are bounded: a new one takes the place of the
-// oldest of the same principal that is not in progress, or is refused.  Nothing survives a restart.
+// oldest of the same principal that is not in progress, or is refused.
 //
-// Thread-safe.
+// Thread-safe.  Its functions wait for the store, so they are not for the threads that serve
+// connections.
 
 #ifndef DRAGOMAN_SERVER_API_DOCUMENT_STORE_H_
 #define DRAGOMAN_SERVER_API_DOCUMENT_STORE_H_
@@ -26,77 +34,84 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "server/api/document_exchange.h"
+#include "store/database.h"
 
 namespace dragoman {
 
-// A file on its way.
-class StoredDocument : public std::enable_shared_from_this<StoredDocument> {
- public:
-  struct State {
-    v1::DocumentProgress progress;
-    std::optional<CallEnd> end;     // of its translation; nothing: in progress
-    v1::DocumentReport report;      // if that is OK
-    std::shared_ptr<Spool> output;  // the same
-    absl::Time started;
-  };
+// A document as it was when the store was asked.
+struct StoredDocument {
+  std::string id, key, principal;
+  v1::DocumentProgress progress;
+  std::optional<absl::Status> end;  // of its translation; nothing: in progress
+  v1::DocumentReport report;        // if that is OK
+  absl::Time started;
 
-  using OnEnd = std::function<void(StoredDocument* document)>;
-
-  const std::string& id() const { return id_; }
-  const std::string& key() const { return key_; }
-  const std::string& principal() const { return principal_; }
-  State state() const;
+  bool done() const { return end.has_value() && end->ok(); }
   // How long until it is done, as far as is known.
   absl::Duration TimeLeft(absl::Time now) const;
-
- private:
-  friend class DocumentStore;
-  void Pump();
-  void Cancel();
-
-  std::string id_, key_, principal_;
-  mutable absl::Mutex mutex_;
-  std::shared_ptr<DocumentExchange> exchange_ ABSL_GUARDED_BY(mutex_);  // null after its end
-  State state_ ABSL_GUARDED_BY(mutex_);
-  OnEnd on_end_ ABSL_GUARDED_BY(mutex_);
 };
 
 struct DocumentStoreLimits {
-  size_t documents = 64;
-  size_t documents_of_principal = 16;
-  size_t bytes = 256 << 20;  // of results
+  int64_t documents = 64;
+  int64_t documents_of_principal = 16;
+  int64_t bytes = int64_t{256} << 20;  // of files and results
   absl::Duration keep = absl::Hours(1);
+  absl::Duration lease = absl::Seconds(10);
+  absl::Duration renew = absl::Seconds(2);
 };
 
 class DocumentStore {
  public:
-  explicit DocumentStore(const DocumentStoreLimits& limits = {}) : limits_(limits) {}
-  // Cancels what is in progress.
-  ~DocumentStore();
+  // Called when a translation that this server was asked for has ended, on another thread.
+  using OnEnd = std::function<void(const StoredDocument& document)>;
+
+  // `parts` and `database` must outlive it.
+  DocumentStore(const ServerParts* parts, Database* database,
+                const DocumentStoreLimits& limits = {});
   DocumentStore(const DocumentStore&) = delete;
   DocumentStore& operator=(const DocumentStore&) = delete;
 
-  // Begins the translation of a file.  `on_end` is called when it has ended, on another thread,
-  // unless this returns an error: the caller is refused, or there is no room.
-  absl::StatusOr<std::shared_ptr<StoredDocument>> Add(const ServerParts* parts, Caller caller,
-                                                      DocumentExchange::ReadFile read,
-                                                      StoredDocument::OnEnd on_end, absl::Time now);
+  // Stores a file and begins its translation.  An error if the caller is refused, there is no room,
+  // or the store cannot be reached; then `on_end` is not called.
+  absl::StatusOr<StoredDocument> Add(Caller caller, const v1::DocumentHeader& header,
+                                     std::shared_ptr<Spool> file, OnEnd on_end);
 
-  // Null: there is none, or it was kept long enough.
-  std::shared_ptr<StoredDocument> Find(const std::string& id, absl::Time now);
-  // Cancels it if it is in progress.
-  void Remove(const std::string& id);
+  // NOT_FOUND: there is none, or it was kept long enough.
+  absl::StatusOr<StoredDocument> Find(const std::string& id) const;
+  // The translated file.  REQUIRES: it is done.
+  absl::StatusOr<std::shared_ptr<Spool>> Output(const std::string& id) const;
+  // Whichever server translates it, that ends.
+  absl::Status Remove(const std::string& id) const;
 
-  // Removes what was kept long enough.
-  void Tidy(absl::Time now);
+  // Renews the leases of what is translated here, removes what was kept long enough, and takes what
+  // other servers have left.  To be called about once a second.
+  void Look(absl::Time now);
+
+  // Ends what is in progress here, for other servers to go on with.  Nothing is taken any more.
+  void Close();
 
  private:
-  absl::Status MakeRoom(const std::string& principal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool DropOldest(const std::string& principal) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  struct Work;
 
+  absl::Status Insert(const Work& work, const v1::DocumentHeader& header, const Spool& file) const;
+  absl::Status MakeRoom(Connection* connection, const std::string& principal, int64_t bytes) const;
+  void Begin(const std::shared_ptr<Work>& work, v1::DocumentHeader header,
+             std::shared_ptr<Spool> file);
+  void Pump(const std::shared_ptr<Work>& work);
+  void Finish(const std::shared_ptr<Work>& work);
+  absl::Status WriteEnd(Work* work) const;
+  absl::Status Renew(Work* work) const;
+  void Release(const Work& work) const;
+  void TakeOne(absl::Time now);
+
+  const ServerParts* const parts_;
+  Database* const database_;
   const DocumentStoreLimits limits_;
+  const std::string server_;  // this process, in leases
   absl::Mutex mutex_;
-  std::list<std::shared_ptr<StoredDocument>> documents_ ABSL_GUARDED_BY(mutex_);  // oldest first
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::Time renewed_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  std::list<std::shared_ptr<Work>> works_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

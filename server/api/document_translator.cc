@@ -12,6 +12,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "crypto/pem_files.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/document_desk.h"
@@ -61,6 +62,11 @@ std::string WarningOf(const v1::Translation& translation) {
   return lacks;
 }
 
+std::string JournalKeyOf(const v1::TranslateRequest& request) {
+  const Sha256Digest digest = Sha256(request.SerializeAsString());
+  return absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16), absl::Hex(digest[1], absl::kZeroPad16));
+}
+
 // An error of the file, as callers see it.
 absl::Status OfDocument(absl::Status status) {
   if (absl::IsResourceExhausted(status)) return DocumentTooLarge(std::move(status));
@@ -96,6 +102,7 @@ struct DocumentTranslator::Part {
   std::deque<size_t> to_send;
   std::multimap<absl::Time, size_t> refused;  // to be sent again at this time
   size_t texts = 0, done = 0;                 // passages that are translated
+  std::vector<std::string> keys;              // in the journal
 
   std::string At(size_t passage) const {
     return absl::StrCat(place, ", line ", passages[passage].line);
@@ -103,8 +110,10 @@ struct DocumentTranslator::Part {
 };
 
 absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::DocumentHeader header,
-                                                                     const Spool& input) {
+                                                                     const Spool& input,
+                                                                     PassageJournal journal) {
   header_ = std::move(header);
+  journal_ = std::move(journal);
   header_.mutable_request()->clear_output();  // what else there is goes nowhere
   header_.mutable_request()->mutable_output()->set_quality(true);
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
@@ -187,6 +196,7 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
 
 absl::Status DocumentTranslator::TranslatePart(Part* part) {
   part->translations.resize(part->passages.size());
+  part->keys.resize(part->passages.size());
   for (size_t i = 0; i < part->passages.size(); ++i) {
     if (part->passages[i].text.empty()) continue;
     part->to_send.push_back(i);
@@ -196,7 +206,7 @@ absl::Status DocumentTranslator::TranslatePart(Part* part) {
   report_.set_passages(report_.passages() + static_cast<int64_t>(part->texts));
   NoteProgress(*part);
   while (part->done < part->texts) {
-    const bool sent = SendPassages(part);
+    ASSIGN_OR_RETURN(const bool sent, SendPassages(part));
     const BulkEvent event = bulk_->Next();
     if (event.end.has_value()) {
       end_ = event.end;
@@ -214,8 +224,8 @@ absl::Status DocumentTranslator::TranslatePart(Part* part) {
   return absl::OkStatus();
 }
 
-// Whether any was sent.
-bool DocumentTranslator::SendPassages(Part* part) {
+// Whether any was sent, or had been translated before.
+absl::StatusOr<bool> DocumentTranslator::SendPassages(Part* part) {
   const absl::Time now = absl::Now();
   while (!part->refused.empty() && part->refused.begin()->first <= now) {
     part->to_send.push_front(part->refused.begin()->second);
@@ -229,6 +239,16 @@ bool DocumentTranslator::SendPassages(Part* part) {
     request.add_contents(part->passages[i].text);
     request.set_markup(ToProto(part->passages[i].markup));
     const size_t bytes = part->passages[i].text.size();
+    if (journal_.find != nullptr) {
+      part->keys[i] = JournalKeyOf(request);
+      const std::optional<std::string> known = journal_.find(part->keys[i]);
+      v1::TranslateBulkResponse answer;
+      if (known.has_value() && answer.ParseFromString(*known)) {
+        answer.set_id(absl::StrCat(i));
+        RETURN_IF_ERROR(TakeAnswer(answer, part));
+        continue;
+      }
+    }
     bulk_->Add({.id = absl::StrCat(i), .request = std::move(request), .bytes = bytes});
   }
   return any;
@@ -238,6 +258,11 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
   size_t passage = 0;
   if (!absl::SimpleAtoi(answer.id(), &passage)) return absl::InternalError("an answer without id");
   if (answer.has_error()) return TakeError(answer.error(), passage, part);
+  if (journal_.add != nullptr) {
+    v1::TranslateBulkResponse kept = answer;
+    kept.clear_id();
+    journal_.add(part->keys[passage], kept.SerializeAsString());
+  }
   const v1::Translation& translation = answer.response().translations(0);
   part->translations[passage] = translation.hypotheses(0).text();
   ++part->done;

@@ -31,6 +31,13 @@ inline constexpr BulkLimits kDocumentInFlight = {.items = 128, .bytes = 1 << 20}
 // none, or if the header has what it must not have.
 absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header);
 
+// Passages of the document that were translated before, as serialized v1::TranslateBulkResponses, by
+// what was asked for.  Null functions: there are none.
+struct PassageJournal {
+  std::function<std::optional<std::string>(const std::string& key)> find;
+  std::function<void(const std::string& key, const std::string& answer)> add;
+};
+
 // Used by one thread, except for Wake.
 class DocumentTranslator {
  public:
@@ -40,7 +47,8 @@ class DocumentTranslator {
       : parts_(parts), bulk_(bulk), on_progress_(std::move(on_progress)) {}
 
   // Translates `input` and returns the output.  REQUIRES: called once.
-  absl::StatusOr<std::shared_ptr<Spool>> Translate(v1::DocumentHeader header, const Spool& input);
+  absl::StatusOr<std::shared_ptr<Spool>> Translate(v1::DocumentHeader header, const Spool& input,
+                                                   PassageJournal journal = {});
 
   // Ends the bulk call with the status of Translate, and waits for its end.
   CallEnd Finish(const absl::Status& status);
@@ -57,7 +65,7 @@ class DocumentTranslator {
   absl::Status TranslateParts(Document* document);
   absl::Status DetectSource(absl::Span<const Passage> passages);
   absl::Status TranslatePart(Part* part);
-  bool SendPassages(Part* part);
+  absl::StatusOr<bool> SendPassages(Part* part);
   absl::Status TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part);
   absl::Status TakeError(const v1::Error& error, size_t passage, Part* part);
   void NoteProgress(const Part& part) const;
@@ -72,6 +80,7 @@ class DocumentTranslator {
   BulkExchange* const bulk_;
   const std::function<void(const v1::DocumentProgress& progress)> on_progress_;
   v1::DocumentHeader header_;
+  PassageJournal journal_;
   v1::DocumentReport report_;
   std::optional<CallEnd> end_;  // of the bulk call
 

@@ -4,6 +4,7 @@
 #ifndef DRAGOMAN_SERVER_AUTH_CALLER_H_
 #define DRAGOMAN_SERVER_AUTH_CALLER_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ struct Caller {
   std::string http_method;   // over HTTP: "POST"
   std::string http_route;    // and the path that it matched: "/v1/models/**"
   bool is_owner = false;     // of this process, as the file of the socket shows
+  // Instead of all that: the principal for which another server has begun this work.  Never set by a
+  // transport.
+  std::optional<std::string> on_behalf_of = std::nullopt;
   absl::Time deadline = absl::InfiniteFuture();
   const char* api = "grpc";               // the API that was called, for the log: a literal
   absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it

@@ -30,6 +30,14 @@ absl::StatusOr<std::unique_ptr<Principals>> Principals::Create(const AuthOptions
 }
 
 absl::StatusOr<Permit> Principals::Identify(const Caller& caller) {
+  if (caller.on_behalf_of.has_value()) {
+    if (tokens_ == nullptr) return Permit(*caller.on_behalf_of);
+    const std::shared_ptr<const TokenTable> table = tokens_->table();
+    if (!table->Knows(*caller.on_behalf_of)) {
+      return absl::UnauthenticatedError("the principal is not known any more");
+    }
+    return Permit(*caller.on_behalf_of, table->RightsOf(*caller.on_behalf_of), &texts_);
+  }
   if (tokens_ == nullptr && caller.is_owner) return Permit::OfOwner();
   if (tokens_ == nullptr) return PermitByCertificate(caller.certificate_name);
   if (caller.token.empty()) {

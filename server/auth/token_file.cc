@@ -87,6 +87,11 @@ std::optional<std::string> TokenTable::Find(std::string_view token) const {
   return found->principal;
 }
 
+bool TokenTable::Knows(const std::string& principal) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const Entry& entry) { return entry.principal == principal; });
+}
+
 std::shared_ptr<const Rights> TokenTable::RightsOf(const std::string& principal) const {
   const auto found = rights_.find(principal);
   return found == rights_.end() ? nullptr : found->second;

@@ -43,6 +43,9 @@ class TokenTable {
   // number of tokens, not on its characters or its position.
   std::optional<std::string> Find(std::string_view token) const;
 
+  // Whether a token is that principal's.
+  bool Knows(const std::string& principal) const;
+
   // What the file says that a principal may do; null if it says nothing.
   std::shared_ptr<const Rights> RightsOf(const std::string& principal) const;
 

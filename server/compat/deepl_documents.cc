@@ -44,19 +44,17 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
 }
 
 void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  const auto begun = [](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
+  const auto begun = [](const HttpRequest&, const StoredDocument& document,
                         const std::shared_ptr<HttpAnswer>& to) {
-    to->Send(
-        JsonResponse(200, {{"document_id", document->id()}, {"document_key", document->key()}}));
+    to->Send(JsonResponse(200, {{"document_id", document.id}, {"document_key", document.key}}));
   };
   StoreUpload(context, deepl::kApi, std::move(http), std::move(answer),
               {.read = ReadUpload, .error = deepl::Error, .begun = begun, .ended = nullptr});
 }
 
 // The document that a call names, if it is one of the caller's.
-absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const ApiContext& context,
-                                                             HttpRequest* http,
-                                                             const std::string& id) {
+absl::StatusOr<StoredDocument> FindDocument(const ApiContext& context, HttpRequest* http,
+                                            const std::string& id) {
   RETURN_IF_ERROR(context.loaded());
   const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, http);
   const Caller caller = CallerOf(*http, deepl::kApi.name);
@@ -64,26 +62,22 @@ absl::StatusOr<std::shared_ptr<StoredDocument>> FindDocument(const ApiContext& c
   ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
   RETURN_IF_ERROR(fields.status());
   ASSIGN_OR_RETURN(const std::string key, fields->Text("document_key"));
-  std::shared_ptr<StoredDocument> document = context.parts->stored_documents->Find(id, absl::Now());
-  if (document == nullptr || document->principal() != permit.principal() ||
-      document->key() != key) {
-    return absl::NotFoundError("there is no such document (any more)");
-  }
-  return document;
+  ASSIGN_OR_RETURN(StoredDocument document, context.parts->stored_documents->Find(id));
+  if (document.principal == permit.principal() && document.key == key) return document;
+  return absl::NotFoundError("there is no such document (any more)");
 }
 
 HttpResponse Describe(const StoredDocument& document) {
-  const StoredDocument::State state = document.state();
-  Json body = {{"document_id", document.id()}};
-  if (!state.end.has_value()) {
-    body["status"] = state.progress.passages_known() == 0 ? "queued" : "translating";
+  Json body = {{"document_id", document.id}};
+  if (!document.end.has_value()) {
+    body["status"] = document.progress.passages_known() == 0 ? "queued" : "translating";
     body["seconds_remaining"] =
         absl::ToInt64Seconds(absl::Ceil(document.TimeLeft(absl::Now()), absl::Seconds(1)));
-  } else if (state.end->status.ok()) {
+  } else if (document.done()) {
     body["status"] = "done";
-    body["billed_characters"] = state.report.characters();
+    body["billed_characters"] = document.report.characters();
   } else {
-    const absl::Status status = InWordsOf(deepl::kApi, state.end->status);
+    const absl::Status status = InWordsOf(deepl::kApi, *document.end);
     body["status"] = "error";
     body["error_message"] = std::string(status.message());
     body["message"] = body["error_message"];
@@ -91,20 +85,18 @@ HttpResponse Describe(const StoredDocument& document) {
   return JsonResponse(200, body);
 }
 
-void AnswerDocument(const ApiContext& context, HttpRequest http,
+void AnswerDocument(const ApiContext& context, HttpRequest* http,
                     const std::shared_ptr<HttpAnswer>& answer) {
-  std::string id = http.path.substr(sizeof(kPath) - 1);
+  std::string id = http->path.substr(sizeof(kPath) - 1);
   const bool wants_result = id.ends_with(kResult);
   if (wants_result) id.resize(id.size() - (sizeof(kResult) - 1));
-  const auto document = FindDocument(context, &http, id);
+  const absl::StatusOr<StoredDocument> document = FindDocument(context, http, id);
   if (!document.ok()) {
     const absl::Status status = InWordsOf(deepl::kApi, document.status());
     return answer->Send(WithHeaders(deepl::Error(status), {.status = status}));
   }
-  if (!wants_result) return answer->Send(Describe(**document));
-  const StoredDocument::State state = (*document)->state();
-  if (state.end.has_value() && state.end->status.ok())
-    return SendStored(context, **document, answer);
+  if (!wants_result) return answer->Send(Describe(*document));
+  if (document->done()) return SendStored(context, *document, answer);
   // The code that DeepL gives.
   answer->Send(deepl::PlainError(503, "the document is not translated (yet)"));
 }
@@ -125,8 +117,11 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     router->Add({.method = "POST",
                  .path = absl::StrCat(kPath, "*", end),
                  .handler =
-                     [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-                       AnswerDocument(context, std::move(http), answer);
+                     [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+                       const auto request = std::make_shared<HttpRequest>(std::move(http));
+                       WithDocuments(context, answer, deepl::Error, [context, request, answer] {
+                         AnswerDocument(context, request.get(), answer);
+                       });
                      },
                  .body_types = {"application/json", kForm},
                  .error = deepl::PlainError});

@@ -5,6 +5,7 @@
 //   {"translatedText": "Guten Morgen."}
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -128,53 +129,63 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
 std::string AddressOf(const HttpRequest& http, const StoredDocument& document) {
   std::string_view scheme = http.Header("x-forwarded-proto");
   if (scheme != "http" && scheme != "https") scheme = http.encrypted ? "https" : "http";
-  std::string name = SaveAs(document.state().report.file_name()).second;
+  std::string name = SaveAs(document.report.file_name()).second;
   name.erase(0, name.rfind('\'') + 1);
   return absl::StrCat(std::string(scheme), "://", std::string(http.Header("host")), kDownload,
-                      document.id(), ".", name);
+                      document.id, ".", name);
 }
 
 // LibreTranslate answers when the translation is there.
 void TranslateFile(const ApiContext& context, HttpRequest http,
                    std::shared_ptr<HttpAnswer> answer) {
-  DocumentStore* const store = context.parts == nullptr ? nullptr : context.parts->stored_documents;
-  const auto begun = [store](const HttpRequest&, const std::shared_ptr<StoredDocument>& document,
-                             const std::shared_ptr<HttpAnswer>& to) {
-    to->OnGone([store, weak = std::weak_ptr(document)] {
-      const auto left = weak.lock();
-      if (left != nullptr && !left->state().end.has_value()) store->Remove(left->id());
+  const auto remove = [parts = context.parts](const std::string& id) {
+    const auto act = [store = parts->stored_documents, id] { store->Remove(id).IgnoreError(); };
+    parts->store_threads->Run("", act).IgnoreError();
+  };
+  const auto has_ended = std::make_shared<std::atomic<bool>>(false);
+  const auto begun = [remove, has_ended](const HttpRequest&, const StoredDocument& document,
+                                         const std::shared_ptr<HttpAnswer>& to) {
+    to->OnGone([remove, has_ended, id = document.id] {
+      if (!*has_ended) remove(id);
     });
   };
-  const auto ended = [store](const HttpRequest& request, StoredDocument* document,
-                             const std::shared_ptr<HttpAnswer>& to) {
-    const CallEnd end = *document->state().end;
-    if (end.status.ok()) {
-      return to->Send(WithHeaders(
-          JsonResponse(200, {{"translatedFileUrl", AddressOf(request, *document)}}), end));
+  const auto ended = [remove, has_ended](const HttpRequest& request, const StoredDocument& document,
+                                         const std::shared_ptr<HttpAnswer>& to) {
+    *has_ended = true;
+    if (document.done()) {
+      return to->Send(JsonResponse(200, {{"translatedFileUrl", AddressOf(request, document)}}));
     }
-    to->Send(WithHeaders(Error(InWordsOf(kApi, end.status)), end));
-    store->Remove(document->id());
+    const absl::Status status = InWordsOf(kApi, *document.end);
+    to->Send(WithHeaders(Error(status), {.status = status}));
+    remove(document.id);
   };
   StoreUpload(context, kApi, std::move(http), std::move(answer),
               {.read = ReadUpload, .error = Error, .begun = begun, .ended = ended});
 }
 
-void Download(const ApiContext& context, const HttpRequest& http,
+void SendFile(const ApiContext& context, const HttpRequest& http,
               const std::shared_ptr<HttpAnswer>& answer) {
-  if (const absl::Status loaded = context.loaded(); !loaded.ok())
-    return answer->Send(Error(loaded));
   const std::string name = http.path.substr(sizeof(kDownload) - 1);
-  const auto document =
-      context.parts->stored_documents->Find(name.substr(0, name.find('.')), absl::Now());
+  const absl::StatusOr<StoredDocument> document =
+      context.parts->stored_documents->Find(name.substr(0, name.find('.')));
+  if (absl::IsUnavailable(document.status())) return answer->Send(Error(document.status()));
   const bool shows_token = !BearerToken(http.Header("authorization")).empty();
   const auto principal = context.parts->principals->Identify(CallerOf(http, kApi.name));
-  const bool foreign = document != nullptr && shows_token && principal.ok() &&
-                       principal->principal() != document->principal();
-  if (document == nullptr || foreign || !document->state().end.has_value() ||
-      !document->state().end->status.ok()) {
+  const bool foreign = document.ok() && shows_token && principal.ok() &&
+                       principal->principal() != document->principal;
+  if (!document.ok() || foreign || !document->done()) {
     return answer->Send(PlainError(404, "there is no such file (any more)"));
   }
   SendStored(context, *document, answer);
+}
+
+void Download(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
+    return answer->Send(Error(loaded));
+  }
+  const auto request = std::make_shared<HttpRequest>(std::move(http));
+  WithDocuments(context, answer, Error,
+                [context, request, answer] { SendFile(context, *request, answer); });
 }
 
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
@@ -253,8 +264,8 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   ReceiveUploads(context, kApi, &upload);
   router->Add(std::move(upload));
   add("GET", "/download_file/*",
-      [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        Download(context, http, answer);
+      [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+        Download(context, std::move(http), std::move(answer));
       });
   add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(PlainError(403, "suggestions are not accepted here"));

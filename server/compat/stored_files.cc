@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "server/base/work_threads.h"
+#include "server/http/api.h"
 
 namespace dragoman {
 
@@ -37,30 +39,43 @@ void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest ht
                                      return status;
                                    }));
   }
-  const auto read_file = [header, file = form->file](
-                             v1::DocumentHeader* wanted) -> absl::StatusOr<std::shared_ptr<Spool>> {
-    *wanted = header;
-    return file;
+  const auto request = std::make_shared<HttpRequest>(std::move(http));
+  const auto work = [context, &api, caller = std::move(caller), header = std::move(header),
+                     file = form->file, request, answer, format] {
+    DocumentStore::OnEnd on_end;
+    if (format.ended != nullptr) {
+      on_end = [answer, format, request](const StoredDocument& document) {
+        format.ended(*request, document, answer);
+      };
+    }
+    const absl::StatusOr<StoredDocument> document =
+        context.parts->stored_documents->Add(caller, header, file, std::move(on_end));
+    if (document.ok()) return format.begun(*request, *document, answer);
+    const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
+    answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));
   };
-  const auto on_end = [answer, format, http](StoredDocument* document) {
-    if (format.ended != nullptr) format.ended(http, document, answer);
-  };
-  const absl::StatusOr<std::shared_ptr<StoredDocument>> document =
-      context.parts->stored_documents->Add(context.parts, std::move(caller), read_file, on_end,
-                                           absl::Now());
-  if (document.ok()) return format.begun(http, *document, answer);
-  const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
-  answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));
+  WithDocuments(context, answer, format.error, work);
+}
+
+void WithDocuments(const ApiContext& context, std::shared_ptr<HttpAnswer> answer,
+                   HttpResponse (*error)(const absl::Status& status), std::function<void()> work) {
+  absl::Status waits = context.loaded();
+  if (waits.ok()) waits = context.parts->store_threads->Run("", std::move(work));
+  if (!waits.ok()) answer->Send(error(waits));
 }
 
 void SendStored(const ApiContext& context, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer) {
-  const StoredDocument::State state = document.state();
+  DocumentStore* const store = context.parts->stored_documents;
+  const absl::StatusOr<std::shared_ptr<Spool>> output = store->Output(document.id);
+  if (!output.ok()) return answer->Send(ToHttpError({.status = output.status()}));
+  const auto sent = [parts = context.parts, store, id = document.id] {
+    parts->store_threads->Run("", [store, id] { store->Remove(id).IgnoreError(); }).IgnoreError();
+  };
   SendSpooled(answer,
-              {.content_type = state.report.media_type(),
-               .headers = {SaveAs(state.report.file_name()), {"Cache-Control", "no-store"}}},
-              state.output,
-              [store = context.parts->stored_documents, id = document.id()] { store->Remove(id); });
+              {.content_type = document.report.media_type(),
+               .headers = {SaveAs(document.report.file_name()), {"Cache-Control", "no-store"}}},
+              *output, sent);
 }
 
 }  // namespace dragoman

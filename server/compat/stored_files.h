@@ -21,14 +21,12 @@ struct UploadFormat {
   // Fills the header, which has the name of the file already, from the fields of the form.
   absl::Status (*read)(const CompatFields& fields, v1::DocumentHeader* header);
   HttpResponse (*error)(const absl::Status& status);
-  // Called when the translation has begun, and may keep the answer until on_end.
-  std::function<void(const HttpRequest& http, std::shared_ptr<StoredDocument> document,
-                     const std::shared_ptr<HttpAnswer>& answer)>
-      begun;
-  // Called when it has ended.
-  std::function<void(const HttpRequest& http, StoredDocument* document,
-                     const std::shared_ptr<HttpAnswer>& answer)>
-      ended;
+  using Told = std::function<void(const HttpRequest& http, const StoredDocument& document,
+                                  const std::shared_ptr<HttpAnswer>& answer)>;
+  // Called when the translation has begun, and may keep the answer until it has ended.
+  Told begun;
+  // Called when it has ended; null: nobody waits for that.
+  Told ended;
 };
 
 // Makes a route receive forms, whose callers have their key in a header or in a field.  `api` must
@@ -40,7 +38,12 @@ void ReceiveUploads(const ApiContext& context, const CompatApi& api, HttpRoute* 
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format);
 
-// Sends the translation of a document, after which it is gone.  REQUIRES: it has ended well.
+// Answers what asks the store for documents, on a thread that may wait.
+void WithDocuments(const ApiContext& context, std::shared_ptr<HttpAnswer> answer,
+                   HttpResponse (*error)(const absl::Status& status), std::function<void()> work);
+
+// Sends the translation of a document, after which it is gone.  REQUIRES: it has ended well; the
+// thread may wait.
 void SendStored(const ApiContext& context, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer);
 

@@ -4,6 +4,7 @@ DRAGOMAN_STORE_WRITES is how many writes the servers must have acknowledged whil
 between them fail.
 """
 
+import json
 import os
 import random
 import subprocess
@@ -211,6 +212,45 @@ class StoreTest(unittest.TestCase):
             servers[place] = server_with(self, self.file)
 
         self.fail_while_writing(self.file, servers, fail)
+
+    def upload(self, server, path):
+        """Uploads a file as DeepL's clients do; returns what names it."""
+        ended = subprocess.run(["curl", "-s", f"http://{server.http_address}/v2/document", "-F", f"file=@{path}", "-F",
+                                "source_lang=EN", "-F", "target_lang=DE"], capture_output=True, check=True, timeout=60)
+        return json.loads(ended.stdout)
+
+    def ask(self, server, document, end=""):
+        key = json.dumps({"document_key": document["document_key"]})
+        return subprocess.run(["curl", "-s", "-H", "Content-Type: application/json", "-d", key,
+                               f"http://{server.http_address}/v2/document/{document['document_id']}{end}"],
+                              capture_output=True, check=True, timeout=60).stdout
+
+    def status(self, server, document):
+        return json.loads(self.ask(server, document)).get("status")
+
+    def test_another_server_goes_on_with_a_document(self):
+        path = os.path.join(self.root, "book.txt")
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"The {number} old teachers see a small house, and {number} cats.\n\n" for number in range(900))
+        wanted = None
+        for store, end in ((self.file, "kill"), (Postgres(self).url, "stop")):
+            with self.subTest(store, end=end):
+                one, two = (server_with(self, store, "--workers", "1") for _ in range(2))
+                if wanted is None:
+                    wanted = subprocess.run(
+                        ["curl", "-s", f"http://{one.http_address}/v1/translate_file", "-F", f"file=@{path}", "-F",
+                         "source_language=en", "-F", "target_language=de"], capture_output=True, check=True).stdout
+                document = self.upload(one, path)
+                # The first renewal of the lease has passages, and more are to come.
+                await_true(lambda: self.status(two, document) == "translating", "the lease is renewed")
+                getattr(one, end)()
+                self.assertEqual(self.status(two, document), "translating")
+                await_true(lambda: self.status(two, document) == "done", "the other server ends it")
+                self.assertEqual(self.ask(two, document, "/result"), wanted)
+                await_true(lambda: self.status(two, document) is None, "what was fetched is gone")
+                # It has not begun again.
+                self.assertLess(sum(two.metrics()["dragoman_sentences_total"].values()), 900)
+                self.assertEqual(two.stop(), 0)
 
     def test_a_backup_is_restored_into_another_kind_of_store(self):
         server = server_with(self, self.file)

@@ -257,9 +257,9 @@ TEST_F(DocumentsTest, AFileIsKeptForAnHour) {
   const std::string key = nlohmann::json({{"document_key", document["document_key"]}}).dump();
   AwaitDeepL(document);
   DocumentStore& store = server_.server().stored_documents();
-  store.Tidy(absl::Now() + absl::Minutes(59));
+  store.Look(absl::Now() + absl::Minutes(59));
   EXPECT_EQ(Post(path, key, kJson).code, 200);
-  store.Tidy(absl::Now() + absl::Minutes(61));
+  store.Look(absl::Now() + absl::Minutes(61));
   EXPECT_EQ(Post(path, key, kJson).code, 404);
 }
 

@@ -69,7 +69,7 @@ class StoreTest : public testing::TestWithParam<std::string> {
     const auto connection = OpenPostgres(GetParam(), Soon());
     EXPECT_TRUE(connection.ok()) << connection.status();
     EXPECT_TRUE((*connection)
-                    ->Script("DROP TABLE IF EXISTS store_schema, segments, lists, kept, owners")
+                    ->Script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
                     .ok());
   }
   static bool IsPostgres() { return absl::StartsWith(GetParam(), "postgres"); }

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <functional>
+#include <csignal>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -68,6 +69,7 @@ absl::StatusOr<ServerOptions> ReadCommandLineAgain(int argc, char** argv) {
 
 int RunServer(int argc, char** argv) {
   DisableMutexChecks();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that is too large is an error of its write
   ExplainExhaustion();
   SaveAddressSpace();
   const absl::StatusOr<CommandLine> command_line = ParseCommandLine(argc, argv);

@@ -26,6 +26,7 @@ struct Transfer {
   const HttpClient::Sink* sink;
   WebResponse response;
   absl::Status error;  // from the sink
+  bool enough = false;  // of the body of an error
 
   bool Succeeds() {
     long status = 0;
@@ -63,8 +64,9 @@ size_t TakeBody(char* data, size_t size, size_t count, void* user) {
     return transfer->error.ok() ? part.size() : 0;
   }
   std::string& body = transfer->response.error_body;
-  body.append(part.substr(0, kMaxErrorBody - std::min(body.size(), kMaxErrorBody)));
-  return part.size();
+  body.append(part.substr(0, kMaxErrorBody - body.size()));
+  transfer->enough = body.size() == kMaxErrorBody;  // there may be no end to it
+  return transfer->enough ? 0 : part.size();
 }
 
 // The variables in which Python's requests library, and so Hugging Face's tools, take a file of
@@ -159,7 +161,7 @@ absl::StatusOr<WebResponse> HttpClient::Impl::Perform(const WebRequest& request,
   more(curl);
   const CURLcode code = curl_easy_perform(curl);
   if (!transfer.error.ok()) return transfer.error;
-  if (code == CURLE_OK) {
+  if (code == CURLE_OK || (code == CURLE_WRITE_ERROR && transfer.enough)) {
     transfer.Succeeds();  // stores the status of a response without a body
     return std::move(transfer.response);
   }

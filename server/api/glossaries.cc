@@ -18,7 +18,7 @@ v1::GlossaryEntry AsProto(const GlossaryEntry& entry) {
   return proto;
 }
 
-v1::Glossary AsProto(const Owned& glossary, const Call& call) {
+v1::Glossary AsProto(const Owned& glossary, const ServerParts& parts, const Call& call) {
   v1::Glossary proto;
   proto.set_id(glossary.id);
   proto.set_name(glossary.name);
@@ -26,6 +26,7 @@ v1::Glossary AsProto(const Owned& glossary, const Call& call) {
   proto.set_version(glossary.version);
   proto.mutable_create_time()->set_seconds(absl::ToUnixSeconds(glossary.created));
   proto.set_read_only(!glossary.IsChangedBy(call.principal()));
+  proto.set_temporary(!glossary.read_only && !parts.glossaries->survives());
   for (const OwnedList& list : glossary.lists) {
     v1::GlossaryDictionary* const dictionary = proto.add_dictionaries();
     dictionary->set_source_language(list.languages.source);
@@ -63,7 +64,7 @@ absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& req
   Fill(request.glossary(), &text);
   ASSIGN_OR_RETURN(const Owned glossary,
                    parts.glossaries->Create(StoreDeadline(call.deadline()), std::move(text)));
-  return AsProto(glossary, call);
+  return AsProto(glossary, parts, call);
 }
 
 absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request,
@@ -71,7 +72,7 @@ absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request,
   ASSIGN_OR_RETURN(const Owned glossary,
                    parts.glossaries->Describe(StoreDeadline(call.deadline()), request.id(),
                                               call.principal()));
-  return AsProto(glossary, call);
+  return AsProto(glossary, parts, call);
 }
 
 absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& request,
@@ -79,7 +80,7 @@ absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& re
   ASSIGN_OR_RETURN(
       const GlossaryPtr glossary,
       parts.glossaries->Find(StoreDeadline(call.deadline()), request.id(), call.principal()));
-  v1::Glossary proto = AsProto(*glossary, call);
+  v1::Glossary proto = AsProto(*glossary, parts, call);
   for (int i = 0; i < proto.dictionaries_size(); ++i) {
     for (const GlossaryEntry& entry :
          glossary->dictionaries[static_cast<size_t>(i)]->entries()) {
@@ -95,7 +96,7 @@ absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(const v1::ListGlossari
   ASSIGN_OR_RETURN(const std::vector<Owned> list,
                    parts.glossaries->List(StoreDeadline(call.deadline()), call.principal()));
   v1::ListGlossariesResponse response;
-  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, call);
+  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, parts, call);
   return response;
 }
 
@@ -113,7 +114,7 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& r
   ASSIGN_OR_RETURN(const Owned stored,
                    parts.glossaries->Update(StoreDeadline(call.deadline()), request.id(),
                                             call.principal(), edit));
-  return AsProto(stored, call);
+  return AsProto(stored, parts, call);
 }
 
 absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(const v1::DeleteGlossaryRequest& request,

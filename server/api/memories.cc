@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kMaxPage = 1000;  // segments
 
-v1::TranslationMemory MemoryProto(const Owned& memory, const Call& call) {
+v1::TranslationMemory MemoryProto(const Owned& memory, const ServerParts& parts,
+                                  const Call& call) {
   v1::TranslationMemory proto;
   proto.set_id(memory.id);
   proto.set_name(memory.name);
@@ -21,6 +22,7 @@ v1::TranslationMemory MemoryProto(const Owned& memory, const Call& call) {
   proto.set_target_language(memory.lists[0].languages.target);
   proto.set_segment_count(static_cast<int>(memory.lists[0].size));
   proto.set_read_only(!memory.IsChangedBy(call.principal()));
+  proto.set_temporary(!memory.read_only && !parts.memories->survives());
   return proto;
 }
 
@@ -47,7 +49,7 @@ absl::StatusOr<v1::TranslationMemory> CreateMemory(const v1::CreateMemoryRequest
                               .shared = memory.shared(),
                               .languages = {memory.source_language(), memory.target_language()},
                               .segments = SegmentsFrom(request.segments())}));
-  return MemoryProto(stored, call);
+  return MemoryProto(stored, parts, call);
 }
 
 absl::StatusOr<v1::TranslationMemory> GetMemory(const v1::GetMemoryRequest& request,
@@ -55,7 +57,7 @@ absl::StatusOr<v1::TranslationMemory> GetMemory(const v1::GetMemoryRequest& requ
   ASSIGN_OR_RETURN(const Owned memory,
                    parts.memories->Describe(StoreDeadline(call.deadline()), request.id(),
                                             call.principal()));
-  return MemoryProto(memory, call);
+  return MemoryProto(memory, parts, call);
 }
 
 absl::StatusOr<v1::ListMemoriesResponse> ListMemories(const v1::ListMemoriesRequest&,
@@ -64,7 +66,7 @@ absl::StatusOr<v1::ListMemoriesResponse> ListMemories(const v1::ListMemoriesRequ
   ASSIGN_OR_RETURN(const std::vector<Owned> list,
                    parts.memories->List(StoreDeadline(call.deadline()), call.principal()));
   v1::ListMemoriesResponse response;
-  for (const Owned& memory : list) *response.add_memories() = MemoryProto(memory, call);
+  for (const Owned& memory : list) *response.add_memories() = MemoryProto(memory, parts, call);
   return response;
 }
 
@@ -79,7 +81,7 @@ absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(
   }
   const int limit = request.limit() > 0 ? request.limit() : kMaxPage;
   v1::GetMemorySegmentsResponse response;
-  *response.mutable_memory() = MemoryProto(*memory, call);
+  *response.mutable_memory() = MemoryProto(*memory, parts, call);
   for (const MemorySegment& segment :
        memory->memory->Segments(static_cast<size_t>(request.start()), static_cast<size_t>(limit))) {
     v1::MemorySegment* const proto = response.add_segments();
@@ -97,7 +99,7 @@ absl::StatusOr<v1::TranslationMemory> LearnSegments(const v1::LearnSegmentsReque
   ASSIGN_OR_RETURN(const Owned memory,
                    parts.memories->Learn(StoreDeadline(call.deadline()), request.id(),
                                          call.principal(), SegmentsFrom(request.segments())));
-  return MemoryProto(memory, call);
+  return MemoryProto(memory, parts, call);
 }
 
 absl::StatusOr<v1::DeleteMemoryResponse> DeleteMemory(const v1::DeleteMemoryRequest& request,

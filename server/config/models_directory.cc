@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,21 @@ bool IsNameCharacter(char c) {
   const bool digit = c >= '0' && c <= '9';
   return letter || digit || c == '.' || c == '_' || c == '-' || c == '/';
 }
+
+namespace {
+
+// The name, shortened and with a number if another model has it: "en-de_2" for "ende" beside "en-de".
+std::string UniqueName(std::string name, std::set<std::string>* names) {
+  constexpr size_t kMostBytes = 120;
+  name.resize(std::min(name.size(), kMostBytes));
+  std::string unique = name;
+  for (int number = 2; !names->insert(unique).second; ++number) {
+    unique = absl::StrCat(name, "_", number);
+  }
+  return unique;
+}
+
+}  // namespace
 
 absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory) {
   std::vector<fs::path> paths;
@@ -34,6 +50,7 @@ absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory
   }
   std::sort(paths.begin(), paths.end());
   std::vector<ModelSource> models;
+  std::set<std::string> names;
   for (const fs::path& path : paths) {
     std::string name = path.filename().string();
     if (const auto pair = ParseLanguagePair(name); pair.has_value()) {
@@ -42,6 +59,7 @@ absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory
     for (char& c : name) {
       if (!IsNameCharacter(c)) c = '_';
     }
+    name = UniqueName(std::move(name), &names);
     models.push_back({.name = std::move(name), .directory = path.string(), .found = true});
   }
   return models;

@@ -51,6 +51,7 @@ class OwnedRows {
       : database_(database), kind_(kind), limits_(limits) {}
 
   const OwnedKind& kind() const { return kind_; }
+  bool survives() const { return database_->survives(); }  // what is stored, the process
 
   // NOT_FOUND if the principal sees none of that id.  As of all functions here, UNAVAILABLE if the
   // database cannot be reached.

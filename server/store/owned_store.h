@@ -44,6 +44,9 @@ class OwnedStore {
   void SetFiles(std::unique_ptr<Files> files) { files_ = std::move(files); }
   Files* files() const { return files_.get(); }
 
+  // Whether what is stored survives the process.
+  bool survives() const { return rows_.survives(); }
+
   // What is known of a thing.  NOT_FOUND if the principal sees none of that id; of a file,
   // FAILED_PRECONDITION or UNAVAILABLE if it could never be read.  As of all functions here,
   // UNAVAILABLE if the store cannot be reached.

@@ -221,14 +221,16 @@ TEST_F(GlossariesTest, ErrorsNameTheField) {
 TEST_F(GlossariesTest, JsonHasTheSameMethods) {
   Start();
   const std::string http = server_->server().http_address();
+  std::string headers;  // of the last answer
   const auto ask = [&](const std::string& method, const std::string& path,
-                       const nlohmann::json& body, int code) {
+                       const nlohmann::json& body, int code, const std::string& more = "") {
     RawHttpClient client(http);
     const std::string text = body.is_null() ? "" : body.dump();
     client.Send(method + " " + path + " HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" +
-                "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
+                more + "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
     const HttpReply reply = client.Receive();
     EXPECT_EQ(reply.code, code) << reply.body;
+    headers = reply.headers;
     return nlohmann::json::parse(reply.body, nullptr, /*allow_exceptions=*/false);
   };
   const nlohmann::json houses = {
@@ -240,6 +242,7 @@ TEST_F(GlossariesTest, JsonHasTheSameMethods) {
   const nlohmann::json made = ask("POST", "/v1/glossaries", houses, 200);
   const std::string path = "/v1/glossaries/" + made["id"].get<std::string>();
   EXPECT_EQ(made["version"], "1");
+  EXPECT_EQ(made["temporary"], true);
   EXPECT_EQ(made["dictionaries"][0]["entryCount"], 1);
   EXPECT_FALSE(made["dictionaries"][0].contains("entries"));
   EXPECT_EQ(ask("GET", path, {}, 200), made);
@@ -249,7 +252,11 @@ TEST_F(GlossariesTest, JsonHasTheSameMethods) {
   nlohmann::json next = houses;
   next["version"] = "1";
   EXPECT_EQ(ask("PUT", path, next, 200)["version"], "2");
+  EXPECT_THAT(headers, HasSubstr("ETag: \"2\""));
   ask("PUT", path, next, 400);  // there is a newer one
+  ask("PUT", path, houses, 412, "If-Match: \"1\"\r\n");
+  EXPECT_EQ(ask("PUT", path, houses, 200, "If-Match: \"2\"\r\n")["version"], "3");
+  ask("PUT", path, houses, 400, "If-Match: W/\"3\"\r\n");
   // The entries have no methods of the glossary, whatever their slash is written as.
   for (const char* entries : {"/entries", "%2Fentries", "%2fentries"}) {
     ask("DELETE", path + entries, {}, 405);

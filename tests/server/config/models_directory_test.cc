@@ -52,6 +52,17 @@ TEST_F(ModelsDirectoryTest, DirectoriesAreModelsNamedByTheirPairs) {
                                    Pair("opus-big", "opus-big"), Pair("zh-en", "zhen")));
 }
 
+// One directory does not keep the others from being served.
+TEST_F(ModelsDirectoryTest, EachHasANameOfItsOwn) {
+  const std::string longest(200, 'x');
+  for (const std::string& name : {std::string("ende"), std::string("en-de"), longest, longest + "y"}) {
+    AddDirectory(name);
+  }
+  const std::string cut(120, 'x');
+  EXPECT_THAT(Found(), ElementsAre(Pair("en-de", "en-de"), Pair("en-de_2", "ende"),
+                                   Pair(cut, longest), Pair(cut + "_2", longest + "y")));
+}
+
 TEST_F(ModelsDirectoryTest, FilesAndHiddenDirectoriesAreNotModels) {
   AddDirectory("ende");
   AddDirectory(".git");

@@ -371,13 +371,14 @@ class GetModelRequest(_message.Message):
     def __init__(self, name: _Optional[str] = ...) -> None: ...
 
 class Glossary(_message.Message):
-    __slots__ = ["create_time", "dictionaries", "id", "name", "read_only", "shared", "version"]
+    __slots__ = ["create_time", "dictionaries", "id", "name", "read_only", "shared", "temporary", "version"]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     DICTIONARIES_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_FIELD_NUMBER: _ClassVar[int]
     SHARED_FIELD_NUMBER: _ClassVar[int]
+    TEMPORARY_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     create_time: _timestamp_pb2.Timestamp
     dictionaries: _containers.RepeatedCompositeFieldContainer[GlossaryDictionary]
@@ -385,8 +386,9 @@ class Glossary(_message.Message):
     name: str
     read_only: bool
     shared: bool
+    temporary: bool
     version: int
-    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., shared: bool = ..., version: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., dictionaries: _Optional[_Iterable[_Union[GlossaryDictionary, _Mapping]]] = ..., read_only: bool = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., shared: bool = ..., version: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., dictionaries: _Optional[_Iterable[_Union[GlossaryDictionary, _Mapping]]] = ..., read_only: bool = ..., temporary: bool = ...) -> None: ...
 
 class GlossaryDictionary(_message.Message):
     __slots__ = ["entries", "entry_count", "source_language", "target_language"]
@@ -1028,7 +1030,7 @@ class Translation(_message.Message):
     def __init__(self, hypotheses: _Optional[_Iterable[_Union[Hypothesis, _Mapping]]] = ..., source_tokens: _Optional[int] = ..., truncated: bool = ..., divided: bool = ..., sentences: _Optional[_Iterable[_Union[SentenceSpan, _Mapping]]] = ..., glossary_unmet: _Optional[_Iterable[_Union[UnmetTerm, _Mapping]]] = ..., detected_language: _Optional[str] = ..., detection_confidence: _Optional[float] = ..., low_quality: bool = ..., untranslated_sentences: _Optional[int] = ..., memory_matches: _Optional[_Iterable[_Union[MemoryMatch, _Mapping]]] = ...) -> None: ...
 
 class TranslationMemory(_message.Message):
-    __slots__ = ["create_time", "id", "name", "read_only", "segment_count", "shared", "source_language", "target_language", "version"]
+    __slots__ = ["create_time", "id", "name", "read_only", "segment_count", "shared", "source_language", "target_language", "temporary", "version"]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -1037,6 +1039,7 @@ class TranslationMemory(_message.Message):
     SHARED_FIELD_NUMBER: _ClassVar[int]
     SOURCE_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
     TARGET_LANGUAGE_FIELD_NUMBER: _ClassVar[int]
+    TEMPORARY_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
     create_time: _timestamp_pb2.Timestamp
     id: str
@@ -1046,8 +1049,9 @@ class TranslationMemory(_message.Message):
     shared: bool
     source_language: str
     target_language: str
+    temporary: bool
     version: int
-    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., shared: bool = ..., version: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., segment_count: _Optional[int] = ..., read_only: bool = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., shared: bool = ..., version: _Optional[int] = ..., create_time: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ..., source_language: _Optional[str] = ..., target_language: _Optional[str] = ..., segment_count: _Optional[int] = ..., read_only: bool = ..., temporary: bool = ...) -> None: ...
 
 class UnmetTerm(_message.Message):
     __slots__ = ["glossary_id", "source", "source_begin", "source_end"]

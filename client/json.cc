@@ -266,6 +266,7 @@ Json ToJson(const v1::Glossary& glossary) {
           {"version", glossary.version()},
           {"shared", glossary.shared()},
           {"read_only", glossary.read_only()},
+          {"temporary", glossary.temporary()},
           {"dictionaries", std::move(dictionaries)}};
 }
 
@@ -275,6 +276,7 @@ Json ToJson(const v1::TranslationMemory& memory) {
           {"version", memory.version()},
           {"shared", memory.shared()},
           {"read_only", memory.read_only()},
+          {"temporary", memory.temporary()},
           {"source_language", memory.source_language()},
           {"target_language", memory.target_language()},
           {"segment_count", memory.segment_count()}};

@@ -33,16 +33,17 @@ size_t SpeakerMarkSize(std::string_view text) {
   return 0;
 }
 
-// Whether a line begins with "Ann: ", a name of one word or two.
-bool NamesSpeaker(std::string_view text) {
+// The size of "Ann:", a name of one word or two that a line begins with; 0: it does not.
+size_t SpeakerNameSize(std::string_view text) {
   const size_t colon = text.substr(0, kMostName).find(':');
-  if (colon == text.npos || colon == 0) return false;
+  if (colon == text.npos || colon == 0) return 0;
   const std::string_view name = text.substr(0, colon);
   const auto first = static_cast<unsigned char>(name[0]);
   const bool capital = absl::ascii_isupper(first) || first >= 0x80;
-  return capital && std::count(name.begin(), name.end(), ' ') < 2 &&
-         name.find_first_of(",;!?\"<") == name.npos &&
-         (colon + 1 == text.size() || text[colon + 1] == ' ');
+  const bool names = capital && std::count(name.begin(), name.end(), ' ') < 2 &&
+                     name.find_first_of(",;!?\"<") == name.npos &&
+                     (colon + 1 == text.size() || text[colon + 1] == ' ');
+  return names ? colon + 1 : 0;
 }
 
 // Without the tags in front; `voice` is <v ...> among them.
@@ -102,6 +103,7 @@ void JoinLine(std::string_view next, bool braces, std::string* text) {
 std::string_view WithoutAround(std::string_view text, bool braces) {
   text = StripWhiteSpace(text);
   if (const size_t mark = SpeakerMarkSize(text); mark > 0) return text.substr(mark);
+  if (const size_t name = SpeakerNameSize(text); name > 0) return text.substr(name);
   for (const std::string_view note : kMusic) {
     if (text.starts_with(note)) return text.substr(note.size());
     if (text.ends_with(note)) return text.substr(0, text.size() - note.size());
@@ -137,7 +139,7 @@ SubtitleUnit MakeUnit(std::string_view part, const SubtitleCue& cue, size_t begi
              &whole);
   }
   const std::string_view front = WithoutTagsInFront(whole, braces, &unit.voice);
-  unit.speaks = SpeakerMarkSize(front) > 0 || NamesSpeaker(front) ||
+  unit.speaks = SpeakerMarkSize(front) > 0 || SpeakerNameSize(front) > 0 ||
                 std::any_of(std::begin(kMusic), std::end(kMusic),
                             [&](std::string_view note) { return front.starts_with(note); });
   unit.ends = EndsSentence(whole, braces);
@@ -156,7 +158,7 @@ SubtitleUnit MakeUnit(std::string_view part, const SubtitleCue& cue, size_t begi
 bool BeginsUnit(std::string_view before, std::string_view line, bool named, bool braces) {
   std::string voice;
   const std::string_view front = WithoutTagsInFront(line, braces, &voice);
-  if (!voice.empty() || SpeakerMarkSize(front) > 0 || (named && NamesSpeaker(front))) return true;
+  if (!voice.empty() || SpeakerMarkSize(front) > 0 || (named && SpeakerNameSize(front) > 0)) return true;
   const bool lower = !front.empty() && absl::ascii_islower(static_cast<unsigned char>(front[0]));
   return !lower && EndsSentence(before, braces);
 }
@@ -169,7 +171,7 @@ std::vector<SubtitleUnit> SubtitleUnits(std::string_view part, const SubtitleCue
     return part.substr(cue.lines[i].begin, cue.lines[i].end - cue.lines[i].begin);
   };
   std::string voice;
-  const bool named = NamesSpeaker(WithoutTagsInFront(text(0), braces, &voice));
+  const bool named = SpeakerNameSize(WithoutTagsInFront(text(0), braces, &voice)) > 0;
   std::vector<SubtitleUnit> units;
   for (size_t begin = 0; begin < cue.lines.size();) {
     size_t end = begin + 1;

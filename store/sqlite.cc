@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -22,13 +24,18 @@ class SqliteConnection final : public Connection {
   }
 
   absl::Status Open(const std::string& path) {
+    if (!path.empty()) {  // for nobody else to read; its log has the same permissions
+      const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+      if (file >= 0) close(file);
+    }
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     RETURN_IF_ERROR(Checked(sqlite3_open_v2(path.c_str(), &sqlite_, flags, nullptr)));
     sqlite3_extended_result_codes(sqlite_, 1);
     sqlite3_progress_handler(sqlite_, kStepsBetweenLooks, &IsLate, this);
     // What is acknowledged is on the disk.  Readers and the writer do not wait for each other.
     RETURN_IF_ERROR(Script("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL"));
-    return path.empty() ? absl::OkStatus() : Script("PRAGMA journal_mode = WAL");
+    // A file without a name is written only when it has more than these pages (64 MiB).
+    return Script(path.empty() ? "PRAGMA cache_size = -65536" : "PRAGMA journal_mode = WAL");
   }
 
   void SetDeadline(absl::Time until) override {

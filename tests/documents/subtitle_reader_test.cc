@@ -133,7 +133,7 @@ TEST(SubtitleReader, WhatIsSaidByOthersStaysALine) {
     const std::string text = mark + "I am\n" + mark + "a teacher\n";
     EXPECT_EQ(SrtAs("Ja", text), mark + "Ja\n" + mark + "Ja\n");
   }
-  EXPECT_EQ(SrtAs("Ja", "Ann: I am\nBob: a teacher"), "Ja\nJa");
+  EXPECT_EQ(SrtAs("Ja", "Ann: I am\nBob: a teacher"), "Ann: Ja\nBob: Ja");
   EXPECT_EQ(SrtAs("Ja", "I am here.\nYou are there."), "Ja\nJa");
   EXPECT_EQ(SrtAs("Ja", "I am\nthere."), "Ja");
 }

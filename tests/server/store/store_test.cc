@@ -409,6 +409,10 @@ TEST(SqliteStore, ADamagedFileIsRefusedAndSalvaged) {
 
 TEST(SqliteStore, WhatIsNoStoreIsRefused) {
   const RamDirectory ram;
+  ASSERT_TRUE(Database::Open("sqlite:" + ram.path() + "/new.db").ok());
+  using std::filesystem::perms;
+  EXPECT_EQ(std::filesystem::status(ram.path() + "/new.db").permissions() & perms::all,
+            perms::owner_read | perms::owner_write);
   std::ofstream(ram.path() + "/text") << std::string(5000, 'x');
   EXPECT_TRUE(absl::IsDataLoss(Database::Open("sqlite:" + ram.path() + "/text").status()));
   for (const std::string store : {"", "sqlite:", "mysql://x", "/var/lib/x"}) {

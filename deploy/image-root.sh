@@ -59,3 +59,4 @@ printf 'hosts: files dns\n' >"$root/etc/nsswitch.conf"
 "$source/deploy/sbom.py" "$root"
 chmod -R a+rX "$root"
 install -d -o 65532 -g 65532 -m 0700 "$root/var/lib/dragoman"
+install -d -m 1777 "$root/tmp" # for files that are translated

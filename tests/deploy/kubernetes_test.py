@@ -88,7 +88,7 @@ class OverlaysTest(unittest.TestCase):
         self.assertEqual({thing["metadata"]["namespace"] for thing in objects
                           if thing["kind"] != "Namespace"}, {"dragoman"})
         pod = only(objects, "Deployment")["spec"]["template"]["spec"]
-        self.assertEqual({volume["name"] for volume in pod["volumes"]}, {"config", "models", "store", "tls"})
+        self.assertEqual({volume["name"] for volume in pod["volumes"]}, {"config", "models", "store", "tls", "tmp"})
         self.assertEqual(sorted(pod["nodeSelector"]), [
             "feature.node.kubernetes.io/cpu-cpuid.AVX512VNNI", "kubernetes.io/arch"])
         self.assertEqual(pod["nodeSelector"]["kubernetes.io/arch"], "arm64")

@@ -158,8 +158,9 @@ void AddGlossaryCommand(CLI::App* app, const Console& console, ExitCode* exit_co
   create->add_flag("--inflect", created->inflect, "targets may have the endings of their language");
   create->add_flag("--shared", created->shared, "others may use and read it");
   create->add_option("--replace", created->id, "the id of the glossary that it replaces");
+  create->alias("import");
   all.Add("list", "Lists the glossaries that you see.", List);
-  all.Add("get", "Writes the entries of a glossary.", Get, "the glossary");
+  all.Add("get", "Writes the entries of a glossary.", Get, "the glossary").first->alias("export");
   all.Add("delete", "Deletes a glossary.", Delete, "the glossary");
 }
 

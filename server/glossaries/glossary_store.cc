@@ -15,7 +15,7 @@ constexpr std::string_view kCommas = ".csv";
 constexpr std::string_view kTbx = ".tbx";
 // What an entry takes in memory besides its text, and its text as a multiple (measured with 100,000
 // entries of two words).
-constexpr int64_t kBytesOfEntry = 400, kCopiesOfText = 4;
+constexpr int64_t kBytesOfEntry = 700, kCopiesOfText = 4;
 
 void SetOwned(const GlossaryText& text, Owned* thing) {
   thing->name = text.name;

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kTmx = ".tmx";
 // What a segment takes in memory besides its text, and its text as a multiple (measured with 100,000
 // segments of ten words).
-constexpr int64_t kBytesOfSegment = 400, kCopiesOfSegment = 3;
+constexpr int64_t kBytesOfSegment = 200, kCopiesOfSegment = 3;
 constexpr size_t kRowsAtOnce = 100;  // of a statement
 
 absl::StatusOr<MemoryText> TextFromTmx(const std::string& text) {

@@ -10,6 +10,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/huge_pages.h"
 #include "engine/base/status.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
@@ -252,6 +253,8 @@ OneDnnMatmul::~OneDnnMatmul() = default;
 absl::StatusOr<std::unique_ptr<const OneDnnMatmul>> OneDnnMatmul::Create(const MatmulShape& shape,
                                                                          int tile) {
   MultiplyOnThisThreadAlone();
+  // Without memory for the kernels that it writes, oneDNN ends the process.
+  HugePageMemory(size_t{64} << 20);
   try {
     std::unique_ptr<const OneDnnMatmul> matmul(new OneDnnMatmul(shape, tile));
     const std::string& implementation = matmul->primitives_->implementation;

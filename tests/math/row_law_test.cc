@@ -14,6 +14,7 @@
 #include "engine/math/gemm.h"
 #include "engine/math/int8_rows.h"
 #include "engine/math/kernels.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/math/instruction_sets.h"
 #include "tests/math/packed_key_values.h"
@@ -52,7 +53,10 @@ class RowLawOf : public testing::TestWithParam<std::pair<Precision, Matmul>> {
 
 using Shapes = std::vector<std::pair<int, int>>;
 
-void ExpectRowLawOfGemm(Arithmetic arithmetic, const Shapes& shapes, int threads) {
+// A product of an odd shape that would break the law may be refused instead, as oneDNN's in
+// bfloat16 are on a CPU with AMX.
+void ExpectRowLawOfGemm(Arithmetic arithmetic, const Shapes& shapes, int threads,
+                        bool may_refuse = false) {
   std::mt19937 random(11);
   GemmScratch scratch(threads);
   for (const auto& [inputs, outputs] : shapes) {
@@ -64,6 +68,11 @@ void ExpectRowLawOfGemm(Arithmetic arithmetic, const Shapes& shapes, int threads
     for (const Activation activation : {Activation::kRelu, Activation::kSilu}) {
       if (large && activation == Activation::kSilu) continue;
       const auto gemm = PackedGemm::Create(weight.view(), bias, activation, arithmetic);
+      if (may_refuse && absl::IsFailedPrecondition(gemm.status())) {
+        EXPECT_THAT(std::string(gemm.status().message()),
+                    testing::HasSubstr("depend on the batch"));
+        continue;
+      }
       ASSERT_TRUE(gemm.ok()) << gemm.status();
       ExpectRowLaw(
           RandomMatrix((large ? 1 : 2) * OneDnnMatmul::kMaxRows + 5, inputs, &random), outputs,
@@ -86,7 +95,8 @@ TEST_P(RowLawOf, GemmOnOtherInstructionSets) {
 
 TEST_P(RowLawOf, GemmOfOddShapes) {
   SKIP_UNLESS_POSSIBLE(arithmetic());
-  ExpectRowLawOfGemm(arithmetic(), {{1, 1}, {7, 65}, {33, 70}, {1027, 3}}, 1);
+  ExpectRowLawOfGemm(arithmetic(), {{1, 1}, {7, 65}, {33, 70}, {1027, 3}}, 1,
+                     arithmetic().precision == Precision::kBFloat16);
 }
 
 TEST_P(RowLawOf, GemmByATeam) {

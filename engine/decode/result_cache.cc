@@ -75,7 +75,11 @@ ResultCache::Sorted ResultCache::Sort(std::vector<JobPtr> jobs) {
   Sorted sorted;
   const Urgency urgency = UrgencyOf(jobs);
   std::vector<std::string> keys;
-  for (const JobPtr& job : jobs) keys.push_back(ResultKey(*job));
+  for (const JobPtr& job : jobs) {
+    std::string& key = keys.emplace_back(job->request->terms().principal);
+    key += '\0';
+    key += ResultKey(*job);
+  }
   absl::MutexLock lock(&mutex_);
   for (size_t i = 0; i < jobs.size(); ++i) {
     Take(std::move(jobs[i]), std::move(keys[i]), urgency, &sorted);

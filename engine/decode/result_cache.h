@@ -12,6 +12,9 @@
 // A job only follows jobs that are at least as urgent as itself: a short request does not wait for
 // a document that contains the same sentence.
 //
+// Principals share no results: from the time that an answer takes one could infer what others have
+// asked for.
+//
 // Hits and followers do no work: they are charged to no quota, do not wait in the queue and are
 // never refused.
 //

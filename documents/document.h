@@ -59,6 +59,9 @@ struct DocumentOptions {
   size_t max_total_bytes = 1024 << 20;  // of all parts
   // Of memory that is taken for a part while it is translated, as readers count it (patience.h).
   size_t max_memory = size_t{4} << 30;
+  // Called before more is taken than ever before, with what is then taken in all; an error ends the
+  // document with the same error.  Null: there is enough.
+  std::function<absl::Status(size_t bytes)> reserve;
   // Asked now and then while a part is read or written; an error ends that with the same error.
   // Null: nobody is asked.
   std::function<absl::Status()> wanted;

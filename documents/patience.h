@@ -11,7 +11,8 @@
 //
 // And a small file may fill the memory: what is kept of two bytes can be a thousand.  So who keeps
 // something for each thing in a part says how much; the numbers are estimates, rather too high.
-// Nobody's patience lasts beyond DocumentOptions::max_memory.
+// Nobody's patience lasts beyond DocumentOptions::max_memory, or beyond what
+// DocumentOptions::reserve grants.
 
 #ifndef DRAGOMAN_DOCUMENTS_PATIENCE_H_
 #define DRAGOMAN_DOCUMENTS_PATIENCE_H_
@@ -29,7 +30,10 @@ namespace dragoman {
 class Patience {
  public:
   explicit Patience(const DocumentOptions& options)
-      : wanted_(options.wanted), step_(options.wanted_step), most_(options.max_memory) {}
+      : wanted_(options.wanted),
+        reserve_(options.reserve),
+        step_(options.wanted_step),
+        most_(options.max_memory) {}
 
   // Says that so many bytes more are done, or what took as long.  Once this is false, it always is.
   bool Lasts(size_t bytes) {
@@ -45,6 +49,7 @@ class Patience {
       status_ = absl::ResourceExhaustedError(absl::StrCat(
           "takes more than ", most_, " bytes of memory, which is the most for a document"));
     }
+    if (taken_ > reserved_) Reserve();
     return status_.ok();
   }
   // What is taken now; never more than max_memory.
@@ -63,10 +68,18 @@ class Patience {
     return status_.ok();
   }
 
+  // Asks for a little more than is taken, so that it need not be done for each thing.
+  void Reserve() {
+    constexpr size_t kStep = 1 << 20;
+    reserved_ = (taken_ + kStep - 1) / kStep * kStep;
+    if (status_.ok() && reserve_ != nullptr) status_ = reserve_(reserved_);
+  }
+
   const std::function<absl::Status()> wanted_;
+  const std::function<absl::Status(size_t bytes)> reserve_;
   const size_t step_, most_;
-  size_t done_ = 0;   // since it was asked
-  size_t taken_ = 0;  // bytes of memory
+  size_t done_ = 0;                  // since it was asked
+  size_t taken_ = 0, reserved_ = 0;  // bytes of memory
   absl::Status status_;
 };
 

@@ -48,6 +48,9 @@ void AwaitLeave(const GrpcPort& port) {
 // The pool and the metrics must agree on the number of workers.
 ServerOptions WithWorkers(ServerOptions options) {
   options.pool = WithDefaults(options.pool);
+  // Two, so that nobody has all of them; more for more workers, which each wait for 50 times as
+  // long.
+  options.pool.preparing_threads = std::max(2, options.pool.workers / 16);
   return options;
 }
 
@@ -138,20 +141,30 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
     : options_(WithWorkers(options)),
       inherited_(std::move(sockets)),
       answers_(options_.answers),
+      requests_("requests", options_.requests_memory),
       metrics_(options_.pool.workers, options_.metrics_principals),
       load_(options_.pool.workers, AvailableCores()),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
       indices_(options_.index_bytes),
       documents_(options_.documents),
-      store_threads_(kStoreThreads),
+      store_threads_(kStoreThreads, "for the store"),
       load_service_(&parts_),
       admin_service_(&parts_, "dragoman.v1.AdminService", HasPath(options_.admin_address)) {
   for (const std::string& name : ApiServices()) {
     services_.push_back(std::make_unique<MethodService>(&parts_, name));
   }
   metrics_.Watch(&pool_);
-  metrics_.WatchAnswers([this] { return answers_.bytes(); });
+  metrics_.WatchBudgets([this] { return Budgets(); });
+}
+
+std::vector<BudgetStats> Server::Budgets() const {
+  std::vector<BudgetStats> budgets = {requests_.Stats(),
+                                      answers_.Stats(),
+                                      {"indices", static_cast<size_t>(indices_.bytes()),
+                                       static_cast<size_t>(indices_.most_bytes())}};
+  for (const BudgetStats& budget : documents_.Stats()) budgets.push_back(budget);
+  return budgets;
 }
 
 absl::Status Server::StartTracer() {
@@ -222,7 +235,7 @@ absl::Status Server::OpenStore() {
   glossaries_ = std::make_unique<GlossaryStore>(parts);
   memories_ = std::make_unique<MemoryStore>(parts);
   stored_documents_ = std::make_unique<DocumentStore>(&parts_, database_.get());
-  metrics_.WatchStore([this] { return StoreStats{database_->Stats(), indices_.bytes()}; });
+  metrics_.WatchStore([this] { return database_->Stats(); });
   RETURN_IF_ERROR(OpenFiles("glossaries", options_.glossary_files, glossaries_.get()));
   return OpenFiles("translation memories", options_.memory_files, memories_.get());
 }
@@ -258,7 +271,7 @@ absl::Status Server::OpenPorts() {
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
       .tidy =
           [this] {
-            answers_.GiveBackHeap();
+            free_heap_.GiveBack();
             const absl::Time now = absl::Now();
             documents_.Tidy(now);
             LookAtStore(now);
@@ -354,6 +367,7 @@ void Server::ServeHttp() {
   http_->Serve({.threads = HttpThreads(http.threads),
                 .descriptors = http_connections_,
                 .max_body_bytes = static_cast<size_t>(options_.max_message_bytes),
+                .bodies = &requests_,
                 .header_timeout = http.header_timeout,
                 .body_timeout = http.body_timeout,
                 .write_timeout = http.write_timeout,
@@ -393,6 +407,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .gate = &gate_,
             .principals = principals_.get(),
             .answers = &answers_,
+            .requests = &requests_,
             .tracer = tracer_.get(),
             .load = &load_,
             .documents = &documents_,
@@ -421,6 +436,7 @@ void Server::LookAtStore(absl::Time now) {
 }
 
 absl::Status Server::StartGrpc() {
+  constexpr size_t kPerConnection = 64 << 10;  // what one takes that is idle, and more
   const GrpcOptions grpc = {
       .credentials = certificates_ == nullptr ? grpc::InsecureServerCredentials()
                                               : certificates_->credentials(),
@@ -428,6 +444,7 @@ absl::Status Server::StartGrpc() {
       .descriptors = connections_,
       .max_message_bytes = options_.max_message_bytes,
       .max_calls_per_connection = MaxCallsPerConnection(options_.pool),
+      .memory = options_.requests_memory + static_cast<size_t>(connections_.most) * kPerConnection,
       .reflection = options_.auth.tokens.empty() || options_.debug_services,
       .channelz = options_.debug_services && admin_ == nullptr,
   };

@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/work_threads.h"
 #include "engine/decode/worker_pool.h"
 #include "server/api/admin.h"
 #include "server/api/answer_budget.h"
@@ -27,6 +28,8 @@
 #include "server/auth/file_watcher.h"
 #include "server/auth/principals.h"
 #include "server/auth/tls.h"
+#include "server/base/free_heap.h"
+#include "server/base/shared_budget.h"
 #include "server/config/config.h"
 #include "server/glossaries/glossary_store.h"
 #include "server/grpc/grpc_port.h"
@@ -34,10 +37,7 @@
 #include "server/grpc/method_service.h"
 #include "server/http/pages.h"
 #include "server/http/port.h"
-#include "server/base/work_threads.h"
 #include "server/memories/memory_store.h"
-#include "store/database.h"
-#include "server/store/index_cache.h"
 #include "server/models/model_manager.h"
 #include "server/models/model_registry.h"
 #include "server/net/inherited_sockets.h"
@@ -46,6 +46,8 @@
 #include "server/observe/metrics.h"
 #include "server/observe/tracer.h"
 #include "server/observe/vitals.h"
+#include "server/store/index_cache.h"
+#include "store/database.h"
 
 namespace dragoman {
 
@@ -98,6 +100,7 @@ class Server {
  private:
   Server(const ServerOptions& options, InheritedSockets sockets);
   absl::Status ReadSecrets();
+  std::vector<BudgetStats> Budgets() const;
   absl::Status StartTracer();
   absl::Status OpenStore();
   template <typename Store>
@@ -124,6 +127,8 @@ class Server {
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
   AnswerBudget answers_;
+  SharedBudget requests_;
+  FreeHeap free_heap_;
   std::unique_ptr<Tracer> tracer_;  // null: nothing is traced
   Metrics metrics_;
   History history_;

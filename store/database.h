@@ -79,12 +79,6 @@ struct DatabaseStats {
   bool up = true;                        // the last attempt reached it
 };
 
-// And of what it reads.
-struct StoreStats {
-  DatabaseStats database;
-  int64_t index_bytes = 0;
-};
-
 class Database {
  public:
   static constexpr int kConnections = 8;  // at most, at a time
@@ -92,9 +86,9 @@ class Database {
   // "memory", "sqlite:PATH" or a URL of PostgreSQL ("postgresql://..."); its schema (schema.h) is
   // made or brought up to date.  "memory" keeps what a file without a name does: until the end of
   // the process.  A password may be in the URL or, better, in a file that the URL or PGPASSFILE
-  // names.  INVALID_ARGUMENT if it is none of these, FAILED_PRECONDITION if the schema is newer than
-  // this server; DATA_LOSS if the file is damaged.  A PostgreSQL that cannot be reached is only a
-  // fault: it is asked again.
+  // names.  INVALID_ARGUMENT if it is none of these, FAILED_PRECONDITION if the schema is newer
+  // than this server; DATA_LOSS if the file is damaged.  A PostgreSQL that cannot be reached is
+  // only a fault: it is asked again.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& store);
   ~Database();
   Database(const Database&) = delete;

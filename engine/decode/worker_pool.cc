@@ -40,6 +40,9 @@ WorkerPool::WorkerPool(const WorkerPoolOptions& options, Observer* observer)
     workers_.back()->Start();
   }
   trimmer_ = std::thread([this] { TrimNowAndThen(); });
+  if (options_.preparing_threads > 0) {
+    preparing_ = std::make_unique<WorkThreads>(options_.preparing_threads, "to be prepared");
+  }
 }
 
 WorkerPool::~WorkerPool() { Drain(); }
@@ -64,6 +67,12 @@ absl::Status WorkerPool::CheckAhead(const Model& model, const RequestState& requ
                                     const RoughSize& size) {
   if (cache_ != nullptr) return absl::OkStatus();  // it may have the answer
   return dispatcher_.CheckAhead(request.terms(), prices_.RangeOf(model.name(), size), absl::Now());
+}
+
+absl::Status WorkerPool::Prepare(const std::string& principal, std::function<void()> work) {
+  if (preparing_ != nullptr) return preparing_->Run(principal, std::move(work));
+  work();
+  return absl::OkStatus();
 }
 
 double WorkerPool::QuotaLeft(const std::string& principal, const Quota& quota) const {

@@ -1,6 +1,7 @@
 // The workers of a process: admits a request as a whole or refuses it.  All workers take their jobs
 // from one queue (scheduler.h), and all models share the workers.  An optional cache of results
-// comes before the queue.
+// comes before the queue.  What is to be done for a request before and after its jobs has threads
+// of its own (work_threads.h) if it may take long.
 //
 // Thread-safe.
 
@@ -8,6 +9,7 @@
 #define DRAGOMAN_ENGINE_DECODE_WORKER_POOL_H_
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
+#include "engine/base/work_threads.h"
 #include "engine/decode/dispatcher.h"
 #include "engine/decode/job.h"
 #include "engine/decode/observer.h"
@@ -34,6 +37,7 @@ struct WorkerPoolOptions {
   int max_encode_tokens = 0;  // source tokens that it encodes per turn; 0: twice the rows
   size_t kv_capacity_bytes = 0;  // of all workers together; 0: a quarter of the memory
   size_t cache_bytes = 0;        // of remembered results (result_cache.h); 0: no cache
+  int preparing_threads = 0;     // 0: what is prepared is prepared at once
 };
 
 // What waits with one priority.
@@ -75,6 +79,10 @@ class WorkerPool {
   // need not be tokenized; otherwise OK.
   absl::Status CheckAhead(const Model& model, const RequestState& request, const RoughSize& size);
 
+  // Does what takes longer than a short request's preparing, on a thread for that.
+  // RESOURCE_EXHAUSTED if too much waits for these threads.
+  absl::Status Prepare(const std::string& principal, std::function<void()> work);
+
   // The rows of work that the principal may still ask for at once; 0 or less: it has to wait.
   // REQUIRES: the quota is not unlimited.
   double QuotaLeft(const std::string& principal, const Quota& quota) const;
@@ -102,6 +110,7 @@ class WorkerPool {
   std::vector<std::unique_ptr<Worker>> workers_;
   absl::Notification drained_;
   std::thread trimmer_;
+  std::unique_ptr<WorkThreads> preparing_;  // null: there are none
 };
 
 }  // namespace dragoman

@@ -11,53 +11,91 @@
 #include "engine/request/assembly.h"
 #include "engine/request/progress.h"
 #include "engine/request/repair.h"
+#include "engine/request/still_wanted.h"
 
 namespace dragoman {
 namespace {
 
+// The work of making jobs of a request, in bytes that are read (still_wanted.h).
+size_t PreparingWork(const HopRequest& request) {
+  const auto bytes = [](const std::vector<std::string>& texts) {
+    size_t sum = 0;
+    for (const std::string& text : texts) sum += text.size();
+    return sum;
+  };
+  const WordRules& words = request.words;
+  size_t glossary = 0;
+  for (const GlossaryEntry& entry : words.glossary) {
+    glossary += entry.source.size() + bytes(entry.targets);
+  }
+  return bytes(request.texts) + bytes(request.targets) + bytes(request.target_prefixes) +
+         bytes(request.previous_texts) + bytes(request.previous_translations) +
+         request.memories.size() * StillWanted::kWorkBetween +
+         glossary * (1 + words.never_say.size()) + bytes(words.never_say) +
+         bytes(words.suppress_sequences) + words.suppress_token_ids.size();
+}
+
+bool TakesLong(size_t work) { return work > StillWanted::kWorkBetween; }
+
 // Each job writes its own result; the last one to finish assembles the translations.
 class Hop : public std::enable_shared_from_this<Hop> {
  public:
-  Hop(std::shared_ptr<const Model> model, HopCall call)
-      : model_(std::move(model)), call_(std::move(call)), started_(absl::Now()) {}
+  Hop(const PlanContext& context, WorkerPool* pool, HopCall call)
+      : model_(context.model), pool_(pool), call_(std::move(call)), came_(absl::Now()) {}
 
-  // Creates the jobs and submits them.  If there are none to wait for, responds at once.
-  void Start(const PlanContext& context, WorkerPool* pool, HopRequest request);
+  // Creates the jobs and submits them.  If there are none to wait for, responds at once.  What
+  // takes long is done on the pool's threads for that, and so are its translations.
+  void Start(const PlanContext& context, HopRequest request);
 
  private:
-  absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, WorkerPool* pool,
-                                           HopRequest request);
-  void SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to);
-  void OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to);
+  void Run(const PlanContext& context, HopRequest request);
+  absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, HopRequest request);
+  void SetCallbacks(size_t job, JobPtr plain, Job* to);
+  void OrUnread(size_t job, JobPtr unread, Job* to);
   void JobDone(size_t job, JobResult result);
   void Answer(absl::Status status);
   void Respond(absl::Status status);
 
   const std::shared_ptr<const Model> model_;
+  WorkerPool* const pool_;
   const HopCall call_;
-  const absl::Time started_;
-  absl::Duration tokenize_;
+  const absl::Time came_;
+  size_t work_ = 0;                       // of preparing
+  absl::Duration waited_, tokenize_;      // before it began to be prepared, and until it was
   TranslationPlan plan_;                  // without its jobs, which have been handed on
   std::vector<JobResult> results_;        // of each job
   std::optional<ProgressTeller> teller_;  // if progress is reported
   std::atomic<int> jobs_left_ = 0;
 };
 
-void Hop::Start(const PlanContext& context, WorkerPool* pool, HopRequest request) {
-  absl::Status status = call_.state->Wanted(absl::Now());
+void Hop::Start(const PlanContext& context, HopRequest request) {
+  work_ = PreparingWork(request);
+  if (!TakesLong(work_)) return Run(context, std::move(request));
+  PrepareInPool(pool_, *call_.state, work_,
+                [self = shared_from_this(), context,
+                 request = std::move(request)](absl::Status status) mutable {
+                  if (!status.ok()) return self->Respond(std::move(status));
+                  self->Run(context, std::move(request));
+                });
+}
+
+void Hop::Run(const PlanContext& context, HopRequest request) {
+  const absl::Time start = absl::Now();
+  waited_ = call_.waited + start - came_;
+  absl::Status status = call_.state->Wanted(start);
   if (!status.ok()) return Answer(std::move(status));
-  absl::StatusOr<std::vector<JobPtr>> jobs = Plan(context, pool, std::move(request));
+  absl::StatusOr<std::vector<JobPtr>> jobs = Plan(context, std::move(request));
+  tokenize_ = absl::Now() - start;
   status = jobs.status();
   if (status.ok()) status = call_.state->Wanted(absl::Now());
   if (status.ok() && !jobs->empty()) {
-    status = pool->Submit(*std::move(jobs));
+    status = pool_->Submit(*std::move(jobs));
     if (status.ok()) return;
   }
   Answer(std::move(status));
 }
 
-absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, WorkerPool* pool,
-                                              HopRequest request) {
+absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, HopRequest request) {
   ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), call_.state));
   std::vector<JobPtr> jobs = std::move(plan_.jobs);
   std::vector<JobPtr> plain = std::move(plan_.plain);
@@ -67,13 +105,12 @@ absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, Worker
     teller_.emplace(&model_->tokenizer(), &plan_, &results_, call_.on_progress);
   }
   for (size_t i = 0; i < jobs.size(); ++i) {
-    SetCallbacks(i, std::move(plain[i]), pool, jobs[i].get());
+    SetCallbacks(i, std::move(plain[i]), jobs[i].get());
   }
-  tokenize_ = absl::Now() - started_;
   return jobs;
 }
 
-void Hop::SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to) {
+void Hop::SetCallbacks(size_t job, JobPtr plain, Job* to) {
   to->on_done = [self = shared_from_this(), job](JobResult result) {
     self->JobDone(job, std::move(result));
   };
@@ -81,9 +118,9 @@ void Hop::SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to) {
   if (plain != nullptr) {
     const auto [text, sentence] = plan_.places[job];
     if (plan_.texts[text].sentences[sentence].unread != nullptr) {
-      return OrUnread(job, std::move(plain), pool, to);
+      return OrUnread(job, std::move(plain), to);
     }
-    return OrPlainly(std::move(plain), plan_.doubtful_loss, pool, to);
+    return OrPlainly(std::move(plain), plan_.doubtful_loss, pool_, to);
   }
   if (!teller_.has_value()) return;
   to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
@@ -93,7 +130,7 @@ void Hop::SetCallbacks(size_t job, JobPtr plain, WorkerPool* pool, Job* to) {
 
 // Makes a job that reads stand-ins one for the whole sentence: if something of them is left, the
 // sentence is read again without its literals.  If that cannot be, it stays as it is.
-void Hop::OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to) {
+void Hop::OrUnread(size_t job, JobPtr unread, Job* to) {
   const auto spare = std::make_shared<JobPtr>(std::move(unread));
   to->on_done = [=, self = shared_from_this()](JobResult result) {
     PlannedText& text = self->plan_.texts[self->plan_.places[job].text];
@@ -110,7 +147,7 @@ void Hop::OrUnread(size_t job, JobPtr unread, WorkerPool* pool, Job* to) {
     };
     std::vector<JobPtr> jobs;
     jobs.push_back(std::move(*spare));
-    if (!pool->Submit(std::move(jobs)).ok()) self->JobDone(job, std::move(result));
+    if (!self->pool_->Submit(std::move(jobs)).ok()) self->JobDone(job, std::move(result));
   };
 }
 
@@ -130,7 +167,11 @@ void Hop::JobDone(size_t job, JobResult result) {
   if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
   absl::Status status;
   for (const JobResult& each : results_) AddError(each.status, &status);
-  Answer(std::move(status));
+  if (!status.ok()) return Answer(std::move(status));
+  // A worker has others to serve.
+  PrepareInPool(pool_, *call_.state, work_, [self = shared_from_this()](const absl::Status&) {
+    self->Answer(absl::OkStatus());
+  });
 }
 
 // Responds once everything has been reported.
@@ -164,7 +205,7 @@ void Hop::Respond(absl::Status status) {
                      .kept = result.reused ? 0 : result.times.kept});
     if (result.reused) ++response.reused_sentences;
   }
-  times.queue += call_.waited;
+  times.queue += waited_;
   times.tokenize = tokenize_;
   times.detokenize = absl::Now() - start;
   call_.done(std::move(response));
@@ -172,8 +213,16 @@ void Hop::Respond(absl::Status status) {
 
 }  // namespace
 
+void PrepareInPool(WorkerPool* pool, const RequestState& state, size_t work,
+                   std::function<void(absl::Status)> then) {
+  if (!TakesLong(work)) return then(absl::OkStatus());
+  const absl::Status status =
+      pool->Prepare(state.terms().principal, [then] { then(absl::OkStatus()); });
+  if (!status.ok()) then(status);
+}
+
 void StartHop(const PlanContext& context, WorkerPool* pool, HopRequest request, HopCall call) {
-  std::make_shared<Hop>(context.model, std::move(call))->Start(context, pool, std::move(request));
+  std::make_shared<Hop>(context, pool, std::move(call))->Start(context, std::move(request));
 }
 
 }  // namespace dragoman

@@ -25,6 +25,12 @@ struct HopCall {
   absl::Duration waited;  // for the model, which counts as a part of the wait for a batch
 };
 
+// Calls `then` at once if the work that it does for a request is little (still_wanted.h), or else
+// on one of the pool's threads for what takes long; or with RESOURCE_EXHAUSTED, if too much waits
+// for these.
+void PrepareInPool(WorkerPool* pool, const RequestState& state, size_t work,
+                   std::function<void(absl::Status)> then);
+
 // Starts a hop of the context's model, whose jobs run in the pool.  Otherwise as
 // Translator::Translate.
 void StartHop(const PlanContext& context, WorkerPool* pool, HopRequest request, HopCall call);

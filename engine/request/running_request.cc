@@ -32,6 +32,7 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
  private:
   // In the order in which they happen.
   void StartGroup(size_t group, HopRequest request);
+  void StartPivot(size_t group, HopRequest request);
   void StartHop(size_t group, size_t hop, HopRequest request);
   void HopDone(size_t group, bool is_last, TranslateResponse translated);
   void GroupDone(size_t group, TranslateResponse translated);
@@ -82,6 +83,12 @@ absl::Status OfTheWhole(const absl::Status& status, const std::vector<size_t>& t
   return WithField(status, absl::StrCat(element->list, "[", texts[element->index], "]"));
 }
 
+size_t BytesOf(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
+  return bytes;
+}
+
 // A text that needs no translation is its own translation.
 TranslateResponse Unchanged(std::vector<std::string> texts, bool judge) {
   TranslateResponse response;
@@ -111,7 +118,8 @@ void RunningRequest::Start(TranslateRequest request) {
 
 void RunningRequest::StartGroup(size_t group, HopRequest request) {
   const std::optional<Route>& route = itinerary_.groups[group].route;
-  if (!route.has_value()) return GroupDone(group, Unchanged(std::move(request.texts), request.judge));
+  if (!route.has_value())
+    return GroupDone(group, Unchanged(std::move(request.texts), request.judge));
   if (route->translators().size() == 1) return StartHop(group, 0, std::move(request));
   if (!request.insight.heads.empty()) {
     const std::string fault =
@@ -124,11 +132,19 @@ void RunningRequest::StartGroup(size_t group, HopRequest request) {
       state_, [=, self = shared_from_this(),
                request = std::move(request)](const absl::Status& status) mutable {
         if (!status.ok()) return self->GroupDone(group, {.status = status});
-        StillWanted wanted([&self] { return self->state_->Wanted(absl::Now()); });
-        self->pivots_[group].emplace(*self->itinerary_.groups[group].route, std::move(request),
-                                     &wanted);
-        self->StartHop(group, 0, self->pivots_[group]->TakeFirst());
+        self->itinerary_.groups[group].route->translators()[0]->Prepare(
+            *self->state_, BytesOf(request.texts),
+            [=, request = std::move(request)](const absl::Status& prepared) mutable {
+              if (!prepared.ok()) return self->GroupDone(group, {.status = prepared});
+              self->StartPivot(group, std::move(request));
+            });
       });
+}
+
+void RunningRequest::StartPivot(size_t group, HopRequest request) {
+  StillWanted wanted([this] { return state_->Wanted(absl::Now()); });
+  pivots_[group].emplace(*itinerary_.groups[group].route, std::move(request), &wanted);
+  StartHop(group, 0, pivots_[group]->TakeFirst());
 }
 
 void RunningRequest::StartHop(size_t group, size_t hop, HopRequest request) {

@@ -64,6 +64,12 @@ void Translator::Await(std::shared_ptr<RequestState> state,
   });
 }
 
+void Translator::Prepare(const RequestState& state, size_t work,
+                         std::function<void(absl::Status)> then) const {
+  if (awaited_ != nullptr) return awaited_->Found()->Prepare(state, work, std::move(then));
+  PrepareInPool(pool_, state, work, std::move(then));
+}
+
 absl::Status Translator::CheckTexts(const std::vector<std::string>& texts) const {
   return dragoman::CheckTexts(texts, context_.limits);
 }

@@ -52,8 +52,8 @@ class Translator {
   Translator(std::shared_ptr<const ModelProfile> profile, Fetch fetch, const Limits& limits);
 
   // Starts a translation and returns at once.  `done` is called exactly once: before this returns
-  // (if the request is invalid, or there is nothing to translate) or later on a worker's thread.
-  // It must not block.  `state` says who asks and by when, and can cancel what was started: within
+  // (if the request is invalid, or there is nothing to translate) or later on another thread.  It
+  // must not block.  `state` says who asks and by when, and can cancel what was started: within
   // a turn `done` gets CANCELLED, or DEADLINE_EXCEEDED if the deadline was about to pass.  Errors:
   // INVALID_ARGUMENT with the field (status.h), RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED,
   // CANCELLED, INTERNAL.
@@ -77,6 +77,12 @@ class Translator {
   // Calls `then` when the model is in memory, and at once if it is already, or with the reason why
   // it will not be.
   void Await(std::shared_ptr<RequestState> state, std::function<void(absl::Status)> then) const;
+
+  // Calls `then`, where so much work is done for a request (still_wanted.h): at once if it is
+  // little, or later on a thread for what takes long.  RESOURCE_EXHAUSTED if too much waits for
+  // that. REQUIRES: as model.
+  void Prepare(const RequestState& state, size_t work,
+               std::function<void(absl::Status)> then) const;
 
   // REQUIRES: it is in memory: it always was, or Await or Translate have succeeded.
   const Model& model() const;

@@ -1,20 +1,9 @@
 #include "server/api/answer_budget.h"
 
-#include <malloc.h>
-
-#include <algorithm>
-
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
-namespace {
-
-// Less is left to glibc: the next answers need it again.
-constexpr size_t kWorthGivingBack = 16 << 20;
-
-}  // namespace
-
 absl::Status AnswerBudget::Check(const std::string& holder, bool reads) const {
   absl::MutexLock lock(&mutex_);
   const auto found = held_.find(holder);
@@ -23,12 +12,13 @@ absl::Status AnswerBudget::Check(const std::string& holder, bool reads) const {
   if (bytes <= limits_.little || (bytes < times * limits_.holder && all_ < times * limits_.all)) {
     return absl::OkStatus();
   }
+  ++refusals_;
   return UnreadAnswers(bytes);
 }
 
-size_t AnswerBudget::bytes() const {
+BudgetStats AnswerBudget::Stats() const {
   absl::MutexLock lock(&mutex_);
-  return all_;
+  return {.name = "answers", .used = all_, .limit = limits_.all, .refusals = refusals_};
 }
 
 void AnswerBudget::Change(const std::string& holder, size_t before, size_t now) {
@@ -37,19 +27,7 @@ void AnswerBudget::Change(const std::string& holder, size_t before, size_t now) 
   DRAGOMAN_CHECK(bytes >= before && all_ >= before);
   bytes += now - before;
   all_ += now - before;
-  most_ = std::max(most_, all_);
   if (bytes == 0) held_.erase(holder);
-}
-
-void AnswerBudget::GiveBackHeap() {
-  {
-    absl::MutexLock lock(&mutex_);
-    if (most_ < all_ + kWorthGivingBack) return;
-    most_ = all_;
-  }
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
 }
 
 void HeldAnswer::Set(size_t bytes) {

@@ -15,7 +15,9 @@
 #ifndef DRAGOMAN_SERVER_API_ANSWER_BUDGET_H_
 #define DRAGOMAN_SERVER_API_ANSWER_BUDGET_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,6 +25,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "server/base/shared_budget.h"
 #include "server/config/config.h"
 
 namespace dragoman {
@@ -41,21 +44,17 @@ class AnswerBudget {
   absl::Status Check(const std::string& holder, bool reads = false) const;
 
   // Of all answers that wait now.
-  size_t bytes() const;
-
-  // Returns the heap that answers took to the system, if much of it is free since the last time.
-  // May take a while: not for a thread that serves anybody.
-  void GiveBackHeap();
+  BudgetStats Stats() const;
 
  private:
   friend class HeldAnswer;
   void Change(const std::string& holder, size_t before, size_t now);
 
   const AnswerLimits limits_;
+  mutable std::atomic<int64_t> refusals_ = 0;
   mutable absl::Mutex mutex_;
   std::map<std::string, size_t> held_ ABSL_GUARDED_BY(mutex_);  // by holder; no zeros
   size_t all_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t most_ ABSL_GUARDED_BY(mutex_) = 0;  // of all_, since heap was given back
 };
 
 // The bytes of an answer, or of the part of it that waits, for as long as this lives.

@@ -25,6 +25,7 @@ struct BulkExchange::Open {
   TranslateTask task;
   std::shared_ptr<RequestState> state;  // of this attempt; set before it is running
   bool counted = false;                 // as a call that its principal has in flight
+  Share memory;
 };
 
 struct BulkExchange::Answer {
@@ -120,6 +121,11 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
       open->counted = parts().principals->Enter(call().principal()).ok();
       if (!open->counted) return parked_.push_front(std::move(open));
     }
+    if (open->memory.amount() == 0) {
+      absl::StatusOr<Share> memory = call().TakeMemory(open->bytes);
+      if (!memory.ok()) return parked_.push_front(std::move(open));
+      open->memory = *std::move(memory);
+    }
     open->state = std::move(state);
     running_.insert(open);
   }
@@ -127,8 +133,7 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   TranslateResponse failed;
   failed.status = open->request.status();
   failed.status.Update(priority.status());
-  const bool asks_store =
-      failed.status.ok() && TranslateTask::AsksStore(parts(), *open->request);
+  const bool asks_store = failed.status.ok() && TranslateTask::AsksStore(parts(), *open->request);
   if (asks_store) {
     failed.status = RunWithStore([self = shared_from_this(), open] { self->Translate(open); });
     if (failed.status.ok()) return;

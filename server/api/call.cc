@@ -62,7 +62,14 @@ absl::Status Call::AdmitAs(Permit permit) {
   RETURN_IF_ERROR(CheckAnswers());
   RETURN_IF_ERROR(parts_->principals->Enter(principal()));
   admitted_ = true;
-  return caller_.wrong;
+  RETURN_IF_ERROR(caller_.wrong);
+  ASSIGN_OR_RETURN(memory_, TakeMemory(caller_.message_bytes));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Share> Call::TakeMemory(size_t message_bytes) const {
+  const size_t read = std::min(message_bytes, static_cast<size_t>(parts_->max_message_bytes));
+  return parts_->requests->Take(HolderOf(principal(), caller_.peer), MemoryOfMessage(read));
 }
 
 std::shared_ptr<HeldAnswer> Call::Hold() const {

@@ -21,6 +21,7 @@
 #include "server/api/gate.h"
 #include "server/auth/caller.h"
 #include "server/auth/principals.h"
+#include "server/base/shared_budget.h"
 #include "server/config/config.h"
 #include "server/models/model_registry.h"
 #include "server/observe/load_meter.h"
@@ -44,8 +45,9 @@ struct ServerParts {
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
-  Tracer* tracer = nullptr;         // null: nothing is traced
-  const LoadMeter* load = nullptr;  // null: nobody is told
+  SharedBudget* requests = nullptr;  // bytes that calls take while they are worked on
+  Tracer* tracer = nullptr;          // null: nothing is traced
+  const LoadMeter* load = nullptr;   // null: nobody is told
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
   WorkThreads* store_threads = nullptr;
@@ -104,6 +106,10 @@ class Call {
   }
   const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
+  // Takes memory for a message of the caller's, until the share ends.  RESOURCE_EXHAUSTED if there
+  // is none.  REQUIRES: admitted.
+  absl::StatusOr<Share> TakeMemory(size_t message_bytes) const;
+
   // To count an answer that waits for the caller.  REQUIRES: admitted.
   std::shared_ptr<HeldAnswer> Hold() const;
   // RESOURCE_EXHAUSTED if too many of the caller's answers wait.  REQUIRES: admitted.
@@ -149,6 +155,7 @@ class Call {
   const std::optional<SpanIds> span_;  // if the call is traced
   std::optional<Permit> permit_;       // once the caller is identified
   bool admitted_ = false;
+  Share memory_;
   Priority priority_ = Priority::kInteractive;
   CallSize size_;
   std::vector<TracedPart> parts_traced_;

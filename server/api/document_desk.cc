@@ -3,29 +3,26 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
-absl::StatusOr<DocumentTicket> DocumentDesk::Enter() {
-  return Take(inside_, limits_.at_once, "translating");
-}
+DocumentDesk::DocumentDesk(const DocumentLimits& limits)
+    : limits_(limits),
+      places_("documents", static_cast<size_t>(limits.at_once)),
+      files_("document_files", limits.disk()),
+      memory_("document_memory", limits.memory) {}
 
-absl::StatusOr<DocumentTicket> DocumentDesk::Receive(bool known) {
-  const int most = 4 * limits_.at_once;
-  return known ? Take(arriving_, most, "receiving")
-               : Take(arriving_unknown_, most, "receiving, from callers without a token,");
-}
-
-absl::StatusOr<DocumentTicket> DocumentDesk::Take(const std::shared_ptr<Places>& places, int most,
-                                                  const char* does) const {
+absl::StatusOr<Share> DocumentDesk::Enter(const std::string& holder) {
   if (limits_.at_once == 0) return absl::UnimplementedError("this server translates no files");
-  if (++*places > most) {
-    --*places;
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the server is ", does, " ", most, " files already"));
-  }
-  return DocumentTicket(places.get(), [places](const void*) { --*places; });
+  return places_.Take(holder, 1);
+}
+
+absl::StatusOr<std::shared_ptr<Spool>> DocumentDesk::NewSpool(const std::string& holder,
+                                                              size_t expected) {
+  if (limits_.at_once == 0) return absl::UnimplementedError("this server translates no files");
+  ASSIGN_OR_RETURN(Share share, files_.Take(holder, expected));
+  return Spool::New(expected, std::move(share));
 }
 
 int DocumentDesk::Watch(std::function<void(absl::Time now)> look) {

@@ -1,37 +1,36 @@
 // Where files are translated: how many at a time, and on which threads.  Reading and writing files
 // may take long, so it is not done on the threads that serve connections.
 //
-//   ASSIGN_OR_RETURN(DocumentTicket ticket, desk.Enter());   // RESOURCE_EXHAUSTED if it is full
+//   ASSIGN_OR_RETURN(Share place, desk.Enter("alice"));   // RESOURCE_EXHAUSTED if it is full
 //   desk.Run([...] { ... });
 //
-// A place is for a caller who is known.  Files of others may begin to arrive, because their tokens
-// may be behind them, but these have places of their own, so that they keep nobody else out.
+// Places and memory are shared by callers (shared_budget.h), so that nobody keeps others out.  Who
+// is not known yet, because the token may be behind the file, is an address.
 //
 // Thread-safe.
 
 #ifndef DRAGOMAN_SERVER_API_DOCUMENT_DESK_H_
 #define DRAGOMAN_SERVER_API_DOCUMENT_DESK_H_
 
-#include <atomic>
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/base/shared_budget.h"
+#include "server/base/spool.h"
 #include "server/config/config.h"
 
 namespace dragoman {
 
-// A place at the desk; free again when it is destroyed.  May outlive the desk.
-using DocumentTicket = std::shared_ptr<const void>;
-
 class DocumentDesk {
  public:
-  explicit DocumentDesk(const DocumentLimits& limits = {}) : limits_(limits) {}
+  explicit DocumentDesk(const DocumentLimits& limits = {});
   // Waits until all work is done.
   ~DocumentDesk() { AwaitIdle(); }
   DocumentDesk(const DocumentDesk&) = delete;
@@ -39,11 +38,18 @@ class DocumentDesk {
 
   const DocumentLimits& limits() const { return limits_; }
 
-  // RESOURCE_EXHAUSTED if as many files as allowed are being translated already.
-  absl::StatusOr<DocumentTicket> Enter();
-  // A place for a file that arrives as a whole before anybody looks at it; four times as many, and
-  // as many again for callers who are not known yet.
-  absl::StatusOr<DocumentTicket> Receive(bool known);
+  // A place for a file that is translated.  UNIMPLEMENTED if none is.
+  absl::StatusOr<Share> Enter(const std::string& holder);
+  // For a file that arrives or is written.  `expected` as in Spool::New.  UNIMPLEMENTED if none is
+  // translated.
+  absl::StatusOr<std::shared_ptr<Spool>> NewSpool(const std::string& holder, size_t expected);
+  // Memory for a file that is translated.
+  absl::StatusOr<Share> TakeMemory(const std::string& holder, size_t bytes) {
+    return memory_.Take(holder, bytes);
+  }
+  std::array<BudgetStats, 3> Stats() const {
+    return {places_.Stats(), files_.Stats(), memory_.Stats()};
+  }
 
   // Calls `look`, which must not block, in each Tidy.  Returns a number for Unwatch.
   int Watch(std::function<void(absl::Time now)> look);
@@ -56,14 +62,8 @@ class DocumentDesk {
   void AwaitIdle();
 
  private:
-  using Places = std::atomic<int>;  // that are taken
-  absl::StatusOr<DocumentTicket> Take(const std::shared_ptr<Places>& places, int most,
-                                      const char* does) const;
-
   const DocumentLimits limits_;
-  const std::shared_ptr<Places> inside_ = std::make_shared<Places>(0);
-  const std::shared_ptr<Places> arriving_ = std::make_shared<Places>(0);
-  const std::shared_ptr<Places> arriving_unknown_ = std::make_shared<Places>(0);
+  SharedBudget places_, files_, memory_;
   absl::Mutex mutex_;
   int working_ ABSL_GUARDED_BY(mutex_) = 0;
   int watches_ ABSL_GUARDED_BY(mutex_) = 0;  // so far

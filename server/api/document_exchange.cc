@@ -25,6 +25,7 @@ void DocumentExchange::Start() {
   const auto on_news = [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->OnNews();
   };
+  const std::string peer = caller_.peer;
   bulk_ = std::make_shared<BulkExchange>(parts_, std::move(caller_), on_news, kDocumentInFlight,
                                          "TranslateDocument");
   translator_.emplace(parts_, bulk_.get(),
@@ -33,6 +34,7 @@ void DocumentExchange::Start() {
     if (const auto self = weak.lock()) self->EndIfSilent(now);
   });
   bulk_->Start();
+  holder_ = HolderOf(bulk_->principal().value_or(""), peer);
 }
 
 void DocumentExchange::OnNews() {
@@ -67,8 +69,8 @@ absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& messa
     if (std::exchange(has_header_, true)) return InvalidField("header", "came twice");
     header_ = message.header();
     RETURN_IF_ERROR(CheckHeader(header_).status());
-    ASSIGN_OR_RETURN(ticket_, parts_->documents->Enter());
-    ASSIGN_OR_RETURN(input_, Spool::New(0));
+    ASSIGN_OR_RETURN(place_, parts_->documents->Enter(holder_));
+    ASSIGN_OR_RETURN(input_, parts_->documents->NewSpool(holder_, 0));
     return absl::OkStatus();
   }
   if (!has_header_) return InvalidField("header", "is missing: it is the first message");
@@ -130,10 +132,10 @@ void DocumentExchange::DoWork(const ReadFile& read, const PassageJournal& journa
 absl::StatusOr<std::shared_ptr<Spool>> DocumentExchange::TranslateFile(
     const ReadFile& read, const PassageJournal& journal) {
   if (read != nullptr) {
-    ASSIGN_OR_RETURN(ticket_, parts_->documents->Enter());
+    ASSIGN_OR_RETURN(place_, parts_->documents->Enter(holder_));
     ASSIGN_OR_RETURN(input_, read(&header_));
   }
-  return translator_->Translate(std::move(header_), *input_, journal);
+  return translator_->Translate(std::move(header_), *input_, holder_, journal);
 }
 
 void DocumentExchange::OnProgress(const v1::DocumentProgress& progress) {
@@ -182,7 +184,7 @@ DocumentEvent DocumentExchange::Next() {
 }
 
 std::shared_ptr<Spool> DocumentExchange::TakeOutput() {
-  ticket_ = nullptr;
+  place_.Return();
   return std::exchange(output_, nullptr);
 }
 

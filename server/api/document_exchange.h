@@ -109,7 +109,8 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   v1::DocumentHeader header_;
   bool has_header_ = false;
   std::shared_ptr<Spool> input_, output_;
-  DocumentTicket ticket_;
+  std::string holder_;  // of its place and memory
+  Share place_;
   size_t sent_ = 0;        // bytes of output_
   bool reported_ = false;  // the report was pulled
 

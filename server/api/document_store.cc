@@ -14,9 +14,9 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kPiece = 1 << 20;                      // bytes of a row
+constexpr size_t kPiece = 1 << 20;                       // bytes of a row
 constexpr absl::Duration kPatience = absl::Seconds(30);  // with the store
-constexpr int64_t kInProgress = -1;                     // instead of a status code
+constexpr int64_t kInProgress = -1;                      // instead of a status code
 enum Kind : int64_t { kInput = 0, kOutput = 1 };
 
 // 128 bits that nobody guesses, in hexadecimal.
@@ -35,19 +35,20 @@ absl::Status WriteFile(Connection* connection, const std::string& id, Kind kind,
                        const Spool& file) {
   for (size_t at = 0, number = 0; at < file.size(); at += kPiece, ++number) {
     ASSIGN_OR_RETURN(std::string bytes, file.Read(at, kPiece));
-    RETURN_IF_ERROR(connection
-                        ->Run("INSERT INTO document_files (document_id, kind, number, content) "
-                              "VALUES ($1, $2, $3, $4)",
-                              {id, int64_t{kind}, static_cast<int64_t>(number),
-                               Bytes{std::move(bytes)}})
-                        .status());
+    RETURN_IF_ERROR(
+        connection
+            ->Run("INSERT INTO document_files (document_id, kind, number, content) "
+                  "VALUES ($1, $2, $3, $4)",
+                  {id, int64_t{kind}, static_cast<int64_t>(number), Bytes{std::move(bytes)}})
+            .status());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<Spool>> ReadFile(Connection* connection, const std::string& id,
+absl::StatusOr<std::shared_ptr<Spool>> ReadFile(Connection* connection, DocumentDesk* desk,
+                                                const std::string& principal, const std::string& id,
                                                 Kind kind) {
-  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, Spool::New(0));
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, desk->NewSpool(principal, 0));
   absl::Status written;
   RETURN_IF_ERROR(connection->Each(
       "SELECT content FROM document_files WHERE document_id = $1 AND kind = $2 ORDER BY number",
@@ -74,10 +75,10 @@ StoredDocument DocumentFrom(const Row& row) {
 }
 
 absl::StatusOr<StoredDocument> Select(Connection* connection, const std::string& id) {
-  ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                   connection->Run(absl::StrCat("SELECT ", std::string(kColumns),
-                                                " FROM documents WHERE id = $1"),
-                                   {id}));
+  ASSIGN_OR_RETURN(
+      const std::vector<Row> rows,
+      connection->Run(
+          absl::StrCat("SELECT ", std::string(kColumns), " FROM documents WHERE id = $1"), {id}));
   if (rows.empty()) return absl::NotFoundError("there is no such document (any more)");
   return DocumentFrom(rows[0]);
 }
@@ -154,29 +155,26 @@ absl::StatusOr<StoredDocument> DocumentStore::Add(Caller caller, const v1::Docum
     work->exchange = exchange;
   }
   Begin(work, header, std::move(file));
-  return StoredDocument{.id = work->id,
-                        .key = work->key,
-                        .principal = work->principal,
-                        .started = work->started};
+  return StoredDocument{
+      .id = work->id, .key = work->key, .principal = work->principal, .started = work->started};
 }
 
 absl::Status DocumentStore::Insert(const Work& work, const v1::DocumentHeader& header,
                                    const Spool& file) const {
   const auto bytes = static_cast<int64_t>(file.size());
-  return database_->Transact(
-      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
-        RETURN_IF_ERROR(MakeRoom(connection, work.principal, bytes));
-        RETURN_IF_ERROR(
-            connection
-                ->Run("INSERT INTO documents (id, secret, owner, created, header, server, lease, "
-                      "passages_done, passages_known, code, message, report, bytes) VALUES "
-                      "($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, '', $9, $10)",
-                      {work.id, work.key, work.principal, absl::ToUnixMillis(work.started),
-                       Bytes{header.SerializeAsString()}, server_,
-                       absl::ToUnixMillis(absl::Now() + limits_.lease), kInProgress, Bytes{}, bytes})
-                .status());
-        return WriteFile(connection, work.id, kInput, file);
-      });
+  return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+    RETURN_IF_ERROR(MakeRoom(connection, work.principal, bytes));
+    RETURN_IF_ERROR(
+        connection
+            ->Run("INSERT INTO documents (id, secret, owner, created, header, server, lease, "
+                  "passages_done, passages_known, code, message, report, bytes) VALUES "
+                  "($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, '', $9, $10)",
+                  {work.id, work.key, work.principal, absl::ToUnixMillis(work.started),
+                   Bytes{header.SerializeAsString()}, server_,
+                   absl::ToUnixMillis(absl::Now() + limits_.lease), kInProgress, Bytes{}, bytes})
+            .status());
+    return WriteFile(connection, work.id, kInput, file);
+  });
 }
 
 absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& principal,
@@ -185,11 +183,17 @@ absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& 
     ASSIGN_OR_RETURN(
         const std::vector<Row> rows,
         connection->Run("SELECT COUNT(*), CAST(COALESCE(SUM(bytes), 0) AS BIGINT), "
-                        "CAST(COALESCE(SUM(CASE WHEN owner = $1 THEN 1 ELSE 0 END), 0) AS BIGINT) "
-                        "FROM documents",
+                        "CAST(COALESCE(SUM(CASE WHEN owner = $1 THEN 1 ELSE 0 END), 0) AS BIGINT), "
+                        "CAST(COALESCE(SUM(CASE WHEN owner = $1 THEN bytes ELSE 0 END), 0) AS "
+                        "BIGINT) FROM documents",
                         {principal}));
-    if (rows[0].number(0) < limits_.documents && rows[0].number(1) + bytes <= limits_.bytes &&
-        rows[0].number(2) < limits_.documents_of_principal) {
+    const auto fits = [](int64_t limit, int64_t used, int64_t held, int64_t wanted) {
+      const int64_t left = limit - used - wanted;
+      return left >= 0 && held + wanted <= std::max<int64_t>(left, 1);
+    };
+    const Row& row = rows[0];
+    if (fits(limits_.documents, row.number(0), row.number(2), 1) &&
+        fits(limits_.bytes, row.number(1), row.number(3), bytes)) {
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(
@@ -295,25 +299,23 @@ void DocumentStore::Finish(const std::shared_ptr<Work>& work) {
 
 absl::Status DocumentStore::WriteEnd(Work* work) const {
   const absl::Status& end = work->end->status;
-  return database_->Transact(
-      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
-        const int64_t bytes = end.ok() ? static_cast<int64_t>(work->output->size()) : 0;
-        ASSIGN_OR_RETURN(
-            const std::vector<Row> rows,
-            connection->Run("UPDATE documents SET code = $1, message = $2, report = $3, bytes = $4, "
-                            "lease = 0 WHERE id = $5 AND server = $6 RETURNING id",
-                            {static_cast<int64_t>(end.code()), std::string(end.message()),
-                             Bytes{work->report.SerializeAsString()}, bytes, work->id, server_}));
-        if (rows.empty()) return absl::OkStatus();  // it was removed
-        for (const char* const table : {"document_files", "document_passages"}) {
-          RETURN_IF_ERROR(
-              connection
-                  ->Run(absl::StrCat("DELETE FROM ", table, " WHERE document_id = $1"), {work->id})
-                  .status());
-        }
-        return end.ok() ? WriteFile(connection, work->id, kOutput, *work->output)
-                        : absl::OkStatus();
-      });
+  return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+    const int64_t bytes = end.ok() ? static_cast<int64_t>(work->output->size()) : 0;
+    ASSIGN_OR_RETURN(
+        const std::vector<Row> rows,
+        connection->Run("UPDATE documents SET code = $1, message = $2, report = $3, bytes = $4, "
+                        "lease = 0 WHERE id = $5 AND server = $6 RETURNING id",
+                        {static_cast<int64_t>(end.code()), std::string(end.message()),
+                         Bytes{work->report.SerializeAsString()}, bytes, work->id, server_}));
+    if (rows.empty()) return absl::OkStatus();  // it was removed
+    for (const char* const table : {"document_files", "document_passages"}) {
+      RETURN_IF_ERROR(
+          connection
+              ->Run(absl::StrCat("DELETE FROM ", table, " WHERE document_id = $1"), {work->id})
+              .status());
+    }
+    return end.ok() ? WriteFile(connection, work->id, kOutput, *work->output) : absl::OkStatus();
+  });
 }
 
 absl::Status DocumentStore::Renew(Work* work) const {
@@ -325,15 +327,15 @@ absl::Status DocumentStore::Renew(Work* work) const {
     progress = work->progress;
   }
   bool lost = false;
-  RETURN_IF_ERROR(database_->Transact(
-      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+  RETURN_IF_ERROR(
+      database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
         ASSIGN_OR_RETURN(
             const std::vector<Row> rows,
-            connection->Run("UPDATE documents SET lease = $1, passages_done = $2, passages_known = "
-                            "$3 WHERE id = $4 AND server = $5 RETURNING id",
-                            {absl::ToUnixMillis(absl::Now() + limits_.lease),
-                             progress.passages_done(), progress.passages_known(), work->id,
-                             server_}));
+            connection->Run(
+                "UPDATE documents SET lease = $1, passages_done = $2, passages_known = "
+                "$3 WHERE id = $4 AND server = $5 RETURNING id",
+                {absl::ToUnixMillis(absl::Now() + limits_.lease), progress.passages_done(),
+                 progress.passages_known(), work->id, server_}));
         lost = rows.empty();
         if (lost) return absl::OkStatus();
         for (const auto& [key, answer] : fresh) {
@@ -370,19 +372,20 @@ void DocumentStore::Release(const Work& work) const {
 
 absl::StatusOr<StoredDocument> DocumentStore::Find(const std::string& id) const {
   StoredDocument found;
-  RETURN_IF_ERROR(database_->Transact(Soon(), Database::kRead,
-                                      [&](Connection* connection) -> absl::Status {
-                                        ASSIGN_OR_RETURN(found, Select(connection, id));
-                                        return absl::OkStatus();
-                                      }));
+  RETURN_IF_ERROR(
+      database_->Transact(Soon(), Database::kRead, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(found, Select(connection, id));
+        return absl::OkStatus();
+      }));
   return found;
 }
 
-absl::StatusOr<std::shared_ptr<Spool>> DocumentStore::Output(const std::string& id) const {
+absl::StatusOr<std::shared_ptr<Spool>> DocumentStore::Output(const StoredDocument& document) const {
   std::shared_ptr<Spool> output;
-  RETURN_IF_ERROR(database_->Transact(
-      Soon(), Database::kRead, [&](Connection* connection) -> absl::Status {
-        ASSIGN_OR_RETURN(output, ReadFile(connection, id, kOutput));
+  RETURN_IF_ERROR(
+      database_->Transact(Soon(), Database::kRead, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(output, ReadFile(connection, parts_->documents, document.principal,
+                                          document.id, kOutput));
         return absl::OkStatus();
       }));
   return output;
@@ -422,8 +425,8 @@ void DocumentStore::TakeOne(absl::Time now) {
   v1::DocumentHeader header;
   std::shared_ptr<Spool> file;
   const std::string skip = database_->is_postgres() ? " FOR UPDATE SKIP LOCKED" : "";
-  const absl::Status taken = database_->Transact(
-      Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
+  const absl::Status taken =
+      database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
         ASSIGN_OR_RETURN(
             std::vector<Row> rows,
             connection->Run(
@@ -439,7 +442,8 @@ void DocumentStore::TakeOne(absl::Time now) {
         work->principal = rows[0].text(2);
         work->started = absl::FromUnixMillis(rows[0].number(3));
         header.ParseFromString(rows[0].text(4));
-        ASSIGN_OR_RETURN(file, ReadFile(connection, work->id, kInput));
+        ASSIGN_OR_RETURN(
+            file, ReadFile(connection, parts_->documents, work->principal, work->id, kInput));
         work->known.clear();
         return connection->Each(
             "SELECT key, answer FROM document_passages WHERE document_id = $1", {work->id},

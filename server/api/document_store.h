@@ -13,8 +13,9 @@
 // since the last renewal.
 //
 // A document belongs to the principal that brought it, and to who knows its key.  How many there
-// are, of all and of one principal, and their bytes are bounded: a new one takes the place of the
-// oldest of the same principal that is not in progress, or is refused.
+// are and their bytes are bounded, and no principal has more than is left for others
+// (shared_budget.h): a new one takes the place of the oldest of the same principal that is not in
+// progress, or is refused.
 //
 // Thread-safe.  Its functions wait for the store, so they are not for the threads that serve
 // connections.
@@ -53,7 +54,6 @@ struct StoredDocument {
 
 struct DocumentStoreLimits {
   int64_t documents = 64;
-  int64_t documents_of_principal = 16;
   int64_t bytes = int64_t{256} << 20;  // of files and results
   absl::Duration keep = absl::Hours(1);
   absl::Duration lease = absl::Seconds(10);
@@ -79,7 +79,7 @@ class DocumentStore {
   // NOT_FOUND: there is none, or it was kept long enough.
   absl::StatusOr<StoredDocument> Find(const std::string& id) const;
   // The translated file.  REQUIRES: it is done.
-  absl::StatusOr<std::shared_ptr<Spool>> Output(const std::string& id) const;
+  absl::StatusOr<std::shared_ptr<Spool>> Output(const StoredDocument& document) const;
   // Whichever server translates it, that ends.
   absl::Status Remove(const std::string& id) const;
 

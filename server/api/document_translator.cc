@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "crypto/pem_files.h"
+#include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/document_desk.h"
@@ -25,8 +26,9 @@ namespace {
 constexpr absl::Duration kLongestDelay = absl::Seconds(2);
 // How much more than the file may come out when it is unpacked.
 constexpr size_t kUnpacked = 8;
-// How much more memory it may take, and what every file may.
-constexpr size_t kMemory = 12, kLeastMemory = 48 << 20;
+// How much more memory than the file its parts may take, and what every file may; and what is taken
+// besides: the file that is one part, what it was decoded from, and what is written.
+constexpr size_t kMemory = 12, kLeastMemory = 48 << 20, kCopies = 3;
 constexpr size_t kSampleBytes = 4000;  // in which the language is detected
 constexpr int kMostWarnings = 100;
 
@@ -64,12 +66,15 @@ std::string WarningOf(const v1::Translation& translation) {
 
 std::string JournalKeyOf(const v1::TranslateRequest& request) {
   const Sha256Digest digest = Sha256(request.SerializeAsString());
-  return absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16), absl::Hex(digest[1], absl::kZeroPad16));
+  return absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16),
+                      absl::Hex(digest[1], absl::kZeroPad16));
 }
 
-// An error of the file, as callers see it.
+// An error of the file, as callers see it.  What others have a limit for was not the file's fault.
 absl::Status OfDocument(absl::Status status) {
-  if (absl::IsResourceExhausted(status)) return DocumentTooLarge(std::move(status));
+  if (absl::IsResourceExhausted(status) && LimitOf(status).empty()) {
+    return DocumentTooLarge(std::move(status));
+  }
   if (absl::IsInternal(status)) return ShownToClients(std::move(status));
   return status;
 }
@@ -111,6 +116,7 @@ struct DocumentTranslator::Part {
 
 absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::DocumentHeader header,
                                                                      const Spool& input,
+                                                                     const std::string& holder,
                                                                      PassageJournal journal) {
   header_ = std::move(header);
   journal_ = std::move(journal);
@@ -131,15 +137,23 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   report_.set_file_name(TranslatedName(
       name.empty() ? absl::StrCat("document", std::string(format->suffixes[0])) : name,
       target.empty() ? "translated" : target));
-  ASSIGN_OR_RETURN(std::shared_ptr<Spool> output, Spool::New(2 * input.size()));
-  const DocumentOptions options = {.source_language = header_.request().source_language(),
-                                   .target_language = target,
-                                   .columns = {header_.columns().begin(), header_.columns().end()},
-                                   .max_part_bytes = kUnpacked * most,
-                                   .max_total_bytes = kUnpacked * most,
-                                   .max_memory = std::max(kMemory * most, kLeastMemory),
-                                   .wanted = [this] { return bulk_->Wanted(); },
-                                   .warn = [this](const std::string& what) { Warn(what); }};
+  const size_t copies = kCopies * input.size();
+  const size_t budget =
+      parts_->documents->limits().memory / 2;  // nobody has more (shared_budget.h)
+  ASSIGN_OR_RETURN(Share memory, parts_->documents->TakeMemory(holder, copies));
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> output,
+                   parts_->documents->NewSpool(holder, 2 * input.size()));
+  const DocumentOptions options = {
+      .source_language = header_.request().source_language(),
+      .target_language = target,
+      .columns = {header_.columns().begin(), header_.columns().end()},
+      .max_part_bytes = kUnpacked * most,
+      .max_total_bytes = kUnpacked * most,
+      .max_memory =
+          std::min(std::max(kMemory * most, kLeastMemory), budget - std::min(budget, copies)),
+      .reserve = [&](size_t bytes) { return memory.Raise(copies + bytes); },
+      .wanted = [this] { return bulk_->Wanted(); },
+      .warn = [this](const std::string& what) { Warn(what); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);
   absl::Status status = OfDocument(document.status());

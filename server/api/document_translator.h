@@ -31,8 +31,8 @@ inline constexpr BulkLimits kDocumentInFlight = {.items = 128, .bytes = 1 << 20}
 // none, or if the header has what it must not have.
 absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& header);
 
-// Passages of the document that were translated before, as serialized v1::TranslateBulkResponses, by
-// what was asked for.  Null functions: there are none.
+// Passages of the document that were translated before, as serialized v1::TranslateBulkResponses,
+// by what was asked for.  Null functions: there are none.
 struct PassageJournal {
   std::function<std::optional<std::string>(const std::string& key)> find;
   std::function<void(const std::string& key, const std::string& answer)> add;
@@ -46,8 +46,10 @@ class DocumentTranslator {
                      std::function<void(const v1::DocumentProgress& progress)> on_progress)
       : parts_(parts), bulk_(bulk), on_progress_(std::move(on_progress)) {}
 
-  // Translates `input` and returns the output.  REQUIRES: called once.
+  // Translates `input` and returns the output, both within what the desk has for `holder`.
+  // REQUIRES: called once.
   absl::StatusOr<std::shared_ptr<Spool>> Translate(v1::DocumentHeader header, const Spool& input,
+                                                   const std::string& holder,
                                                    PassageJournal journal = {});
 
   // Ends the bulk call with the status of Translate, and waits for its end.

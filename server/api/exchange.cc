@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "server/base/work_threads.h"
+#include "engine/base/work_threads.h"
 
 namespace dragoman {
 

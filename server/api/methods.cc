@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/status.h"
+#include "engine/base/work_threads.h"
 #include "server/api/admin.h"
 #include "server/api/detect_languages.h"
 #include "server/api/glossaries.h"
@@ -11,7 +12,6 @@
 #include "server/api/memories.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
-#include "server/base/work_threads.h"
 
 namespace dragoman {
 namespace {
@@ -82,8 +82,8 @@ template <typename Request, typename Response>
 Method::Exchange Stored(StoreMethod<Request, Response>* answer) {
   return [answer](const ServerParts* parts, const char* method, Caller caller,
                   UnaryExchange::Done done) {
-    return std::make_unique<StoreExchange<Request, Response>>(
-        answer, parts, method, std::move(caller), std::move(done));
+    return std::make_unique<StoreExchange<Request, Response>>(answer, parts, method,
+                                                              std::move(caller), std::move(done));
   };
 }
 

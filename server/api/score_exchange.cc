@@ -100,10 +100,16 @@ absl::Status TokenizeExchange::Run(v1::TokenizeRequest proto) {
                    FindModel(*parts().models, proto, call().permit()));
   call().set_translator(translator);
   RETURN_IF_ERROR(translator->CheckTexts({proto.contents().begin(), proto.contents().end()}));
-  translator->Await(request(), [this, proto = std::move(proto)](absl::Status status) {
-    v1::TokenizeResponse response;
-    if (status.ok()) status = Tokenize(call().translator()->model().tokenizer(), proto, &response);
-    End(status, std::move(response));
+  translator->Await(request(), [this, proto = std::move(proto)](const absl::Status& status) {
+    if (!status.ok()) return End(status, {});
+    call().translator()->Prepare(
+        *request(), proto.ByteSizeLong(), [=, this](absl::Status prepared) {
+          v1::TokenizeResponse response;
+          if (prepared.ok()) {
+            prepared = Tokenize(call().translator()->model().tokenizer(), proto, &response);
+          }
+          End(prepared, std::move(response));
+        });
   });
   return absl::OkStatus();
 }

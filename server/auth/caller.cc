@@ -6,6 +6,12 @@
 
 namespace dragoman {
 
+std::string HolderOf(const std::string& principal, std::string_view peer) {
+  if (!principal.empty()) return principal;
+  const bool has_port = !peer.starts_with("unix:");
+  return std::string(has_port ? peer.substr(0, peer.rfind(':')) : peer);
+}
+
 absl::Status CheckCallerName(std::string_view name) {
   if (!IsValidUtf8(name)) return absl::InvalidArgumentError("its name is not valid UTF-8");
   for (size_t i = 0; i < name.size();) {

@@ -26,15 +26,20 @@ struct Caller {
   std::string http_method;   // over HTTP: "POST"
   std::string http_route;    // and the path that it matched: "/v1/models/**"
   bool is_owner = false;     // of this process, as the file of the socket shows
-  // Instead of all that: the principal for which another server has begun this work.  Never set by a
-  // transport.
+  // Instead of all that: the principal for which another server has begun this work.  Never set by
+  // a transport.
   std::optional<std::string> on_behalf_of = std::nullopt;
+  size_t message_bytes = 0;  // of the request, if it comes in one message
   absl::Time deadline = absl::InfiniteFuture();
   const char* api = "grpc";               // the API that was called, for the log: a literal
   absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it
 
   bool over_grpc() const { return http_method.empty(); }
 };
+
+// Who holds what a call takes of a budget (shared_budget.h): the principal or, if it is nobody, the
+// address without its port.
+std::string HolderOf(const std::string& principal, std::string_view peer);
 
 // INVALID_ARGUMENT unless a caller may have this name: UTF-8 without control characters, and
 // without white space at its ends.

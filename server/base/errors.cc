@@ -19,6 +19,7 @@ constexpr char kIdPayload[] = "dragoman.id";
 constexpr char kPrincipalPayload[] = "dragoman.principal";
 constexpr char kRightPayload[] = "dragoman.right";
 constexpr char kShownPayload[] = "dragoman.shown";
+constexpr char kBudgetPayload[] = "dragoman.budget";
 constexpr char kMessageSizePayload[] = "dragoman.message_size";
 
 constexpr size_t kLongestName = 128;  // no model, and nothing that is kept, has a longer one
@@ -143,6 +144,14 @@ absl::Status UnreadAnswers(size_t bytes) {
   return OverLimit(std::move(status), "unread_answers");
 }
 
+absl::Status OverBudget(const BudgetUse& use) {
+  absl::Status status = absl::ResourceExhaustedError(
+      absl::StrCat("there is no room now: ", use.name, " may take ", use.limit, ", of which ",
+                   use.used, " are taken, ", use.held, " of them by you; this takes ", use.wanted));
+  status.SetPayload(kBudgetPayload, absl::Cord());
+  return OverLimit(std::move(status), use.name);
+}
+
 absl::Status MessageTooLarge(size_t bytes, size_t limit) {
   absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
       "the message has ", bytes, " bytes, the most is ", limit, "; send fewer texts at a time"));
@@ -173,6 +182,7 @@ std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
     case absl::StatusCode::kResourceExhausted:
       if (IsPrincipalLimit(status)) return "principal_limit";
       if (IsMessageTooLarge(status)) return "message_size";
+      if (status.GetPayload(kBudgetPayload).has_value()) return "budget";
       return RetryAfterOf(status).has_value() ? "quota" : "queue_full";
     case absl::StatusCode::kUnavailable:
       return draining ? "draining" : "not_loaded";

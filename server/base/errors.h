@@ -45,6 +45,14 @@ bool IsPrincipalLimit(const absl::Status& status);
 // them.
 absl::Status UnreadAnswers(size_t bytes);
 
+// RESOURCE_EXHAUSTED because others, or the caller's other requests, have what this one would take
+// of the budget `name` (shared_budget.h).
+struct BudgetUse {
+  const char* name;
+  size_t limit, used, held, wanted;  // in all, by all, by the caller, and by this request
+};
+absl::Status OverBudget(const BudgetUse& use);
+
 // RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: trying again will not help.
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
 bool IsMessageTooLarge(const absl::Status& status);
@@ -56,8 +64,9 @@ absl::Status DocumentTooLarge(absl::Status status);
 absl::Status ShownToClients(absl::Status status);
 
 // Why a call was refused before it began, as metrics and the log name it: "queue_full", "quota",
-// "principal_limit", "message_size", "cannot_be_met" (its deadline), "draining" (the server),
-// "not_loaded" (the model), "unauthenticated" or "missing_right".  "" for any other status.
+// "principal_limit", "budget", "message_size", "cannot_be_met" (its deadline), "draining" (the
+// server), "not_loaded" (the model), "unauthenticated" or "missing_right".  "" for any other
+// status.
 std::string ReasonOfRefusal(const absl::Status& status, bool draining);
 
 // Whether a call with this code failed for reasons of the server, as OpenTelemetry's conventions

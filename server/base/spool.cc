@@ -47,7 +47,7 @@ absl::Status WriteAll(int fd, std::string_view bytes) {
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<Spool>> Spool::New(size_t expected) {
+absl::StatusOr<std::shared_ptr<Spool>> Spool::New(size_t expected, Share share) {
   const bool in_memory = expected <= kInMemory;
   int fd = -1;
   if (in_memory) {
@@ -56,12 +56,13 @@ absl::StatusOr<std::shared_ptr<Spool>> Spool::New(size_t expected) {
   } else {
     ASSIGN_OR_RETURN(fd, NewFile());
   }
-  return std::shared_ptr<Spool>(new Spool(fd, in_memory));
+  return std::shared_ptr<Spool>(new Spool(fd, in_memory, std::move(share)));
 }
 
 Spool::~Spool() { close(fd_); }
 
 absl::Status Spool::Append(std::string_view bytes) {
+  RETURN_IF_ERROR(share_.Raise(size() + bytes.size()));
   if (in_memory_ && size() + bytes.size() > kInMemory) RETURN_IF_ERROR(MoveToDisk());
   return WriteAll(fd_, bytes);
 }

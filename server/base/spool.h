@@ -14,9 +14,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "server/base/shared_budget.h"
 
 namespace dragoman {
 
@@ -25,12 +27,14 @@ class Spool {
   // So many bytes are kept in memory.
   static constexpr size_t kInMemory = 4 << 20;
 
-  // An empty one; `expected` are the bytes that others may write to its path.
-  static absl::StatusOr<std::shared_ptr<Spool>> New(size_t expected);
+  // An empty one; `expected` are the bytes that others may write to its path.  What it takes is
+  // taken from a share of the bytes on disk, which it keeps as long as it lives.
+  static absl::StatusOr<std::shared_ptr<Spool>> New(size_t expected, Share share);
   ~Spool();
   Spool(const Spool&) = delete;
   Spool& operator=(const Spool&) = delete;
 
+  // RESOURCE_EXHAUSTED if its share cannot become that large.
   absl::Status Append(std::string_view bytes);
 
   // Where it can be opened, by this process and as long as it lives.  Append may change it.
@@ -42,11 +46,13 @@ class Spool {
   absl::StatusOr<std::string> Read(size_t offset, size_t most) const;
 
  private:
-  Spool(int fd, bool in_memory) : fd_(fd), in_memory_(in_memory) {}
+  Spool(int fd, bool in_memory, Share share)
+      : fd_(fd), in_memory_(in_memory), share_(std::move(share)) {}
   absl::Status MoveToDisk();
 
   int fd_;
   bool in_memory_;
+  Share share_;
 };
 
 }  // namespace dragoman

@@ -24,9 +24,9 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/base/work_threads.h"
 #include "engine/text/letter_case.h"
 #include "server/api/glossaries.h"
-#include "server/base/work_threads.h"
 #include "server/compat/compat.h"
 #include "server/compat/deepl.h"
 #include "server/glossaries/glossary_text.h"
@@ -246,7 +246,8 @@ Answer PutDictionary(const GlossaryCall& call) {
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(
-      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit).status());
+      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit)
+          .status());
   return JsonResponse(200, answer);
 }
 
@@ -259,7 +260,8 @@ Answer DeleteDictionary(const GlossaryCall& call) {
     return absl::NotFoundError("the glossary has no dictionary for these languages");
   };
   RETURN_IF_ERROR(
-      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit).status());
+      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit)
+          .status());
   return HttpResponse{.code = 204};
 }
 

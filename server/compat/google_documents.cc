@@ -52,6 +52,7 @@ absl::Status RefuseUnsupported(const nlohmann::json& body) {
 
 // The bytes of the file, and its format in the header.
 absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
+                                                 const DocumentUpload& upload,
                                                  v1::DocumentHeader* header) {
   const auto input = body.find(kInput);
   if (input == body.end() || !input->is_object()) return InvalidField(kInput, "is missing");
@@ -69,7 +70,7 @@ absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
   if (!absl::Base64Unescape(encoded, &bytes) && !absl::WebSafeBase64Unescape(encoded, &bytes)) {
     return InvalidField(path + "content", "is not base64");
   }
-  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, Spool::New(bytes.size()));
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, upload.NewSpool(bytes.size()));
   RETURN_IF_ERROR(file->Append(bytes));
   return file;
 }
@@ -81,6 +82,8 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
                    MappedFile::Open(whole.file->path()));
   const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
                                file->bytes().size());
+  constexpr size_t kCopies = 3;  // as JSON, its text, and what that is base64 of
+  ASSIGN_OR_RETURN(const Share memory, http.upload->TakeMemory(kCopies * bytes.size()));
   ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(bytes, "the body"));
   RETURN_IF_ERROR(RefuseUnsupported(body));
   ASSIGN_OR_RETURN(const std::string source, TextOf(body, google_translate::kAdvanced.source, ""));
@@ -89,7 +92,7 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
   call->detect = source.empty();
   call->model = body.contains("model");
   *header->mutable_request() = NewTranslateRequest({}, source, target);
-  return ReadInput(body, header);
+  return ReadInput(body, *http.upload, header);
 }
 
 FileAnswer Answer(const v1::DocumentReport& report, const google_translate::GoogleCall& call) {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "server/base/work_threads.h"
+#include "engine/base/work_threads.h"
 #include "server/http/api.h"
 
 namespace dragoman {
@@ -67,7 +67,7 @@ void WithDocuments(const ApiContext& context, std::shared_ptr<HttpAnswer> answer
 void SendStored(const ApiContext& context, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer) {
   DocumentStore* const store = context.parts->stored_documents;
-  const absl::StatusOr<std::shared_ptr<Spool>> output = store->Output(document.id);
+  const absl::StatusOr<std::shared_ptr<Spool>> output = store->Output(document);
   if (!output.ok()) return answer->Send(ToHttpError({.status = output.status()}));
   const auto sent = [parts = context.parts, store, id = document.id] {
     parts->store_threads->Run("", [store, id] { store->Remove(id).IgnoreError(); }).IgnoreError();

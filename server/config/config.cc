@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "server/compat/names.h"
 #include "server/config/resolve_models.h"
@@ -129,9 +130,6 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
 absl::Status ResolveStore(const v1::ServerConfig& config, ServerOptions* options) {
   options->store = config.store();
   options->store_bytes = config.store_bytes();
-  if (options->store_bytes == 0) {
-    options->store_bytes = options->store == "memory" ? int64_t{256} << 20 : int64_t{4} << 30;
-  }
   options->index_bytes = config.index_bytes();
   options->glossary_files = config.glossary_files();
   options->memory_files = config.memory_files();
@@ -152,6 +150,51 @@ absl::Status ResolveStore(const v1::ServerConfig& config, ServerOptions* options
     }
   }
   return absl::OkStatus();
+}
+
+// Gives each part of the process its limit, a share of the memory unless a setting says it.
+absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options) {
+  constexpr size_t kMostAnswers = 128 << 20;
+  constexpr int64_t kMostStored = 256 << 20, kMostIndexed = 512 << 20, kOnDisk = int64_t{4} << 30;
+  size_t& memory = options->memory_limit;
+  memory = static_cast<size_t>(config.memory_limit());
+  if (memory == 0) memory = AvailableMemory();
+  size_t& keys_values = options->pool.kv_capacity_bytes;
+  // What is left by those large parts that have a setting is shared.
+  const size_t set = keys_values + options->pool.cache_bytes + options->model_memory;
+  const size_t rest = memory - std::min(memory, set);
+  const auto sixteenth = static_cast<int64_t>(rest / 16);
+  if (keys_values == 0) keys_values = rest / 4;
+  options->documents.memory = rest / 8;
+  // One caller's half has room for the largest message.
+  const size_t message = MemoryOfMessage(static_cast<size_t>(options->max_message_bytes));
+  options->requests_memory = std::max(rest / 16, 2 * message);
+  options->answers.all = std::min(kMostAnswers, rest / 16);
+  options->answers.holder = options->answers.all / 4;
+  if (options->index_bytes == 0) options->index_bytes = std::min(kMostIndexed, sixteenth);
+  const bool in_memory = options->store == "memory";
+  if (options->store_bytes == 0) {
+    options->store_bytes = in_memory ? std::min(kMostStored, sixteenth) : kOnDisk;
+  }
+  const std::pair<const char*, size_t> parts[] = {
+      {"kv-cache-bytes", keys_values},
+      {"cache-bytes", options->pool.cache_bytes},
+      {"model-memory", options->model_memory},
+      {"index-bytes", static_cast<size_t>(options->index_bytes)},
+      {"store-bytes", in_memory ? static_cast<size_t>(options->store_bytes) : 0},
+      {"documents", options->documents.memory},
+      {"requests", options->requests_memory},
+      {"answers", options->answers.all}};
+  size_t sum = 0;
+  std::string all;
+  for (const auto& [part, bytes] : parts) {
+    sum += bytes;
+    if (bytes > 0) absl::StrAppend(&all, all.empty() ? "" : ", ", part, " ", bytes);
+  }
+  if (sum <= memory) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("memory-limit is ", memory, " bytes, but its parts together may take ", sum,
+                   " (", all, "): want a higher limit, or less for one of them"));
 }
 
 void ResolveConnections(const v1::ServerConfig& config, ConnectionOptions* options) {
@@ -225,6 +268,7 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
   RETURN_IF_ERROR(ResolveStore(config, &options));
+  RETURN_IF_ERROR(DivideMemory(config, &options));
   options.max_connections = config.max_connections();
   ResolveConnections(config, &options.connections);
   RETURN_IF_ERROR(ResolveHttp(config, &options.http));

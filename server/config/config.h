@@ -8,6 +8,7 @@
 #ifndef DRAGOMAN_SERVER_CONFIG_CONFIG_H_
 #define DRAGOMAN_SERVER_CONFIG_CONFIG_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -83,10 +84,17 @@ struct AnswerLimits {
   size_t bulk_call = 4 << 20;  // of one TranslateBulk
 };
 
+// The memory that a call with a message of so many bytes may take: for itself and, for each byte,
+// the message, its fields, and the sentences and tokens of its texts (docs/limits.md).
+constexpr size_t MemoryOfMessage(size_t bytes) { return (size_t{8} << 10) + 16 * bytes; }
+
 // The files that may be translated (api/document_desk.h).
 struct DocumentLimits {
   size_t max_bytes = 32 << 20;  // of one
-  int at_once = 8;              // 0: none
+  int at_once = 16;             // 0: none; of one caller, a half
+  // Of files and results on disk: while some are translated, others arrive.
+  size_t disk() const { return static_cast<size_t>(std::max(2 * at_once, 8)) * max_bytes; }
+  size_t memory = 1 << 30;  // that all of them may take while they are read and written
   // Who sends one over gRPC may be silent for so long; over HTTP it is the time limit for bodies.
   absl::Duration patience = absl::Minutes(1);
 };
@@ -118,6 +126,8 @@ struct ServerOptions {
   AnswerLimits answers;
   DocumentLimits documents;
   int max_message_bytes = 1 << 20;
+  size_t memory_limit = 0;  // of the process, of which each part has its limit; 0: not known
+  size_t requests_memory = 256 << 20;  // that all calls may take (MemoryOfMessage)
   int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;

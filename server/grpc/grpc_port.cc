@@ -117,6 +117,9 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
   LetServicesRefuse(options.max_message_bytes, &builder);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
   SetConnections(options.connections, &builder);
+  if (options.memory > 0) {
+    builder.SetResourceQuota(grpc::ResourceQuota("messages").Resize(options.memory));
+  }
   const auto leave_out = [&builder](const char* plugin) {
     builder.SetOption(std::make_unique<Without>(plugin));
   };

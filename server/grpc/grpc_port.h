@@ -34,6 +34,7 @@ struct GrpcOptions {
   ConnectionRange descriptors;       // of the connections
   int max_message_bytes = 1 << 20;   // slightly larger ones reach the services, too
   int max_calls_per_connection = 0;  // at a time
+  size_t memory = 0;                 // for messages that arrive; 0: any
   bool reflection = true;            // of versions v1 and v1alpha
   bool channelz = false;
 };

@@ -114,6 +114,7 @@ void MethodService::Add(const Method& method, const std::string& path) {
                               Caller caller = CallerOf(*context);
                               caller.api = api;
                               caller.is_owner = of_owner_;
+                              caller.message_bytes = request->Length();
                               auto* const call = new UnaryCall(parts_, context, response);
                               return call->Start(method, std::move(caller), *request);
                             }));

@@ -62,8 +62,10 @@ class StreamedCall : public Reactor,
       absl::MutexLock lock(&mutex_);
       received_bytes_ = request_bytes;
     }
+    Caller caller = CallerOf(*context_);
+    caller.message_bytes = request_bytes;
     exchange_ =
-        std::make_shared<Exchange>(parts_, CallerOf(*context_), [weak = this->weak_from_this()] {
+        std::make_shared<Exchange>(parts_, std::move(caller), [weak = this->weak_from_this()] {
           if (const auto call = weak.lock()) call->Pump();
         });
     exchange_->Start(parse...);

@@ -89,6 +89,7 @@ Caller CallerOf(const HttpRequest& request, const char* api) {
                    .trace_parent = std::string(request.Header("traceparent")),
                    .http_method = request.method,
                    .http_route = request.route,
+                   .message_bytes = request.body.size(),
                    .api = api};
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf(request);
   caller.wrong = timeout.status();

@@ -134,6 +134,7 @@ void HttpConnection::Close() {
   stream_.socket().close(ignored);
   timer_.cancel();
   held_ = nullptr;
+  body_.Return();
   Cancel();
   TellSent();
   on_close_(this);
@@ -295,6 +296,16 @@ bool HttpConnection::PrepareBody() {
       return false;
     }
   }
+  if (!refusal.has_value() && !is_file && shared_->options.bodies != nullptr) {
+    const size_t bytes = parser_->content_length().value_or(limit);
+    absl::StatusOr<Share> share = shared_->options.bodies->Take(HolderOf("", peer_), bytes);
+    if (share.ok()) {
+      body_ = *std::move(share);
+    } else {
+      refusal = route_->error(429, std::string(share.status().message()));
+      refusal->headers.emplace_back("Retry-After", "1");
+    }
+  }
   if (refusal.has_value()) {
     keep_alive_ = false;  // the body will not be read
     Refuse(*std::move(refusal));
@@ -433,6 +444,7 @@ void HttpConnection::TellSent() {
 void HttpConnection::Finish() {
   request_ = {};
   held_ = nullptr;
+  body_.Return();
   if (keep_alive_) return AwaitRequest();
   Enter(Stage::kClosing, kLinger);
   stream_.Shutdown([self = shared_from_this()](const Error&) {

@@ -119,6 +119,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   std::string outbox_;                          // to be sent
   std::string sending_;                         // being sent
+  Share body_;                                  // its memory, until the answer was sent
   std::shared_ptr<const void> held_;            // as long as the answer is in outbox_ or sending_
   std::vector<std::function<void()>> on_sent_;  // of the parts in outbox_ or sending_
   bool chunked_ = false;

@@ -4,6 +4,7 @@
 
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "server/base/errors.h"
 
 namespace dragoman {
 namespace {
@@ -31,11 +32,12 @@ absl::Status DocumentUpload::Begin(HttpRequest head) {
   RETURN_IF_ERROR(context_.loaded());
   if (kind_.use_key != nullptr) kind_.use_key(&head);
   caller_ = CallerOf(head, kHttpApi);
+  holder_ = HolderOf("", caller_.peer);
   const bool waits_for_key = *kind_.key_field != '\0' && caller_.token.empty() &&
                              context_.parts->principals->wants_tokens();
   if (!waits_for_key) RETURN_IF_ERROR(Judge());
   if (kind_.file_field == nullptr) {
-    ASSIGN_OR_RETURN(form_.file, Spool::New(0));
+    ASSIGN_OR_RETURN(form_.file, NewSpool(0));
     return absl::OkStatus();
   }
   reader_.emplace(head.Header("content-type"),
@@ -45,11 +47,11 @@ absl::Status DocumentUpload::Begin(HttpRequest head) {
   return absl::OkStatus();
 }
 
-// Whether the caller may send a file; if so, it gets a place.
+// Whether the caller may send a file.
 absl::Status DocumentUpload::Judge() {
   ASSIGN_OR_RETURN(const Permit permit, context_.parts->principals->Identify(caller_));
   RETURN_IF_ERROR(permit.MayCall("TranslateDocument"));
-  ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive(/*known=*/true));
+  holder_ = HolderOf(permit.principal(), caller_.peer);
   known_ = true;
   return absl::OkStatus();
 }
@@ -72,15 +74,15 @@ absl::Status DocumentUpload::BeginPart(FormPart part) {
   if (!IsValidUtf8(form_.file_name)) {
     return InvalidField(kind_.file_field, "has no name in UTF-8");
   }
-  if (!known_) {
-    ASSIGN_OR_RETURN(place_, context_.parts->documents->Receive(/*known=*/false));
-  }
-  ASSIGN_OR_RETURN(form_.file, Spool::New(0));
+  ASSIGN_OR_RETURN(form_.file, NewSpool(0));
   return absl::OkStatus();
 }
 
 absl::Status DocumentUpload::AddValue(std::string_view piece) {
-  if (in_file_) return form_.file->Append(piece);
+  if (in_file_) {
+    const size_t size = form_.file->size() + piece.size(), most = context_.max_document_bytes;
+    return size > most ? MessageTooLarge(size, most) : form_.file->Append(piece);
+  }
   form_.fields.back().second += piece;
   return Count(piece.size());
 }
@@ -102,7 +104,6 @@ absl::Status DocumentUpload::Count(size_t bytes) {
 }
 
 absl::StatusOr<DocumentForm> DocumentUpload::Take() {
-  place_ = nullptr;
   if (!refusal_.ok()) return refusal_;
   if (reader_.has_value()) {
     RETURN_IF_ERROR(reader_->End());

@@ -55,6 +55,14 @@ class DocumentUpload {
   // Why no more is wanted; OK as long as it is.
   const absl::Status& refusal() const { return refusal_; }
 
+  // More for the file, within what the desk has for the caller.
+  absl::StatusOr<std::shared_ptr<Spool>> NewSpool(size_t expected) const {
+    return context_.parts->documents->NewSpool(holder_, expected);
+  }
+  absl::StatusOr<Share> TakeMemory(size_t bytes) const {
+    return context_.parts->documents->TakeMemory(holder_, bytes);
+  }
+
   // What has come, once, or what is wrong with it.
   absl::StatusOr<DocumentForm> Take();
 
@@ -70,8 +78,8 @@ class DocumentUpload {
   const UploadKind kind_;
   absl::Status refusal_;
   Caller caller_;
-  bool known_ = false;    // the caller was judged
-  DocumentTicket place_;  // from when the caller is known, or the file begins, until Take
+  bool known_ = false;                     // the caller was judged
+  std::string holder_;                     // of the file
   std::optional<MultipartReader> reader_;  // of a form
   DocumentForm form_;
   bool in_file_ = false;   // the part that is being read

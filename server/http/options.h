@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
+#include "server/base/shared_budget.h"
 #include "server/net/listener.h"
 
 namespace dragoman {
@@ -15,6 +16,8 @@ struct HttpOptions {
   ConnectionRange descriptors = {.first = 0, .most = 64};  // of the connections
   size_t max_header_bytes = 16 << 10;
   size_t max_body_bytes = 1 << 20;
+  // Where the memory of bodies is taken from; it must outlive the port.  Null: there is enough.
+  SharedBudget* bodies = nullptr;
   // From the first byte of the header to the last; on a new connection, from connecting.
   absl::Duration header_timeout = absl::Seconds(10);
   absl::Duration body_timeout = absl::Seconds(30);

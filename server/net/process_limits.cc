@@ -49,17 +49,17 @@ class LastWords {
   size_t size_ = 0;
 };
 
-rlim_t LimitOf(decltype(RLIMIT_AS) resource) {
+rlim_t ResourceLimit(decltype(RLIMIT_AS) resource) {
   rlimit limit;
   return getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 }
 
 void AddLimit(const char* name, decltype(RLIMIT_AS) resource, LastWords* message) {
   *message << name << " ";
-  if (LimitOf(resource) == RLIM_INFINITY) {
+  if (ResourceLimit(resource) == RLIM_INFINITY) {
     *message << "unlimited";
   } else {
-    *message << LimitOf(resource);
+    *message << ResourceLimit(resource);
   }
 }
 
@@ -135,7 +135,7 @@ void ExplainExhaustion() {
 }
 
 void SaveAddressSpace() {
-  if (LimitOf(RLIMIT_AS) != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+  if (ResourceLimit(RLIMIT_AS) != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
 }
 
 absl::Status CheckHeadroom(size_t bytes, int threads) {
@@ -156,13 +156,13 @@ absl::Status CheckHeadroom(size_t bytes, int threads) {
   for (std::thread& thread : running) thread.join();
   if (!enough) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "memory is limited to ", LimitOf(RLIMIT_AS), " bytes (ulimit -v), and less than ", bytes,
-        " are left for requests; raise it, or lower kv-cache-bytes or workers"));
+        "memory is limited to ", ResourceLimit(RLIMIT_AS), " bytes (ulimit -v), and less than ",
+        bytes, " are left for requests; raise it, or lower kv-cache-bytes or workers"));
   }
   if (static_cast<int>(running.size()) == threads) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("threads are limited to ", LimitOf(RLIMIT_NPROC), " (ulimit -u), and only ",
-                   running.size(), " of ", threads, " can be started that requests may need"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      "threads are limited to ", ResourceLimit(RLIMIT_NPROC), " (ulimit -u), and only ",
+      running.size(), " of ", threads, " can be started that requests may need"));
 }
 
 ExplainAborts::ExplainAborts() { signal(SIGABRT, OnAbort); }

@@ -117,10 +117,28 @@ std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name
   return families;
 }
 
-std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes) {
-  return {GaugeNow("dragoman_unread_answer_bytes",
-                   "Finished answers that wait for their clients to read them.",
-                   static_cast<double>(unread_bytes))};
+std::vector<prometheus::MetricFamily> BudgetFamilies(const std::vector<BudgetStats>& budgets) {
+  prometheus::MetricFamily used = {"dragoman_budget_used",
+                                   "What is in use of a budget: bytes, or places for documents.",
+                                   prometheus::MetricType::Gauge,
+                                   {}};
+  prometheus::MetricFamily limit = {
+      "dragoman_budget_limit", "The most of it.", prometheus::MetricType::Gauge, {}};
+  prometheus::MetricFamily refusals = {"dragoman_budget_refusals_total",
+                                       "Requests that were refused because it was in use.",
+                                       prometheus::MetricType::Counter,
+                                       {}};
+  for (const BudgetStats& budget : budgets) {
+    const auto add = [&](auto value, prometheus::MetricFamily* family) {
+      prometheus::ClientMetric& metric = family->metric.emplace_back();
+      metric.label = {{"budget", budget.name}};
+      metric.gauge.value = metric.counter.value = static_cast<double>(value);
+    };
+    add(budget.used, &used);
+    add(budget.limit, &limit);
+    add(budget.refusals, &refusals);
+  }
+  return {used, limit, refusals};
 }
 
 std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats) {
@@ -135,8 +153,7 @@ std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats) {
                      {"unreachable", stats.unreachable}})};
 }
 
-std::vector<prometheus::MetricFamily> StoreFamilies(const StoreStats& stats) {
-  const DatabaseStats& database = stats.database;
+std::vector<prometheus::MetricFamily> StoreFamilies(const DatabaseStats& database) {
   return {GaugeNow("dragoman_store_up", "1: the last attempt to reach the store succeeded.",
                    database.up ? 1 : 0),
           GaugeNow("dragoman_store_connections", "Open connections to the store.",
@@ -149,10 +166,7 @@ std::vector<prometheus::MetricFamily> StoreFamilies(const StoreStats& stats) {
                    static_cast<double>(database.failed), prometheus::MetricType::Counter),
           GaugeNow("dragoman_store_seconds_total",
                    "Time that transactions of the store took, with the wait for a connection.",
-                   database.seconds, prometheus::MetricType::Counter),
-          GaugeNow("dragoman_store_index_bytes",
-                   "Memory of the indices of glossaries and translation memories, about.",
-                   static_cast<double>(stats.index_bytes))};
+                   database.seconds, prometheus::MetricType::Counter)};
 }
 
 std::vector<prometheus::MetricFamily> ProcessFamilies() {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/decode/worker_pool.h"
+#include "server/base/shared_budget.h"
 #include "server/observe/listener_stats.h"
 #include "server/observe/tracer.h"
 #include "store/database.h"
@@ -26,10 +27,10 @@ std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name
                                                          const std::string& port,
                                                          const ListenerStats& stats);
 
-std::vector<prometheus::MetricFamily> AnswerFamilies(size_t unread_bytes);
+std::vector<prometheus::MetricFamily> BudgetFamilies(const std::vector<BudgetStats>& budgets);
 
 std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats);
-std::vector<prometheus::MetricFamily> StoreFamilies(const StoreStats& stats);
+std::vector<prometheus::MetricFamily> StoreFamilies(const DatabaseStats& stats);
 
 std::vector<prometheus::MetricFamily> ProcessFamilies();
 

@@ -52,9 +52,9 @@ struct Metrics::Impl {
   mutable absl::Mutex mutex;
   std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
   std::function<ListenerStats()> http_connections ABSL_GUARDED_BY(mutex);
-  std::function<size_t()> unread_bytes ABSL_GUARDED_BY(mutex);
+  std::function<std::vector<BudgetStats>()> budgets ABSL_GUARDED_BY(mutex);
   std::function<TracerStats()> traces ABSL_GUARDED_BY(mutex);
-  std::function<StoreStats()> store ABSL_GUARDED_BY(mutex);
+  std::function<DatabaseStats()> store ABSL_GUARDED_BY(mutex);
 };
 
 void Metrics::Impl::CountEnd(const CallRecord& record) {
@@ -89,22 +89,23 @@ std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
   const WorkerPool* const watched = pool.load();
   const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
   ListenerStats grpc, http;
-  size_t unread = 0;
+  std::vector<BudgetStats> shares;
   TracerStats spans;
-  StoreStats kept;
+  DatabaseStats kept;
   {
     absl::MutexLock lock(&mutex);
     if (grpc_connections != nullptr) grpc = grpc_connections();
     if (http_connections != nullptr) http = http_connections();
-    if (unread_bytes != nullptr) unread = unread_bytes();
+    if (budgets != nullptr) shares = budgets();
     if (traces != nullptr) spans = traces();
     if (store != nullptr) kept = store();
   }
   std::vector<prometheus::MetricFamily> families;
-  for (const auto& more : {PoolFamilies(stats), CacheFamilies(stats.cache),
-                           ConnectionFamilies("dragoman_connections", "gRPC", grpc),
-                           ConnectionFamilies("dragoman_http_connections", "HTTP", http),
-                           AnswerFamilies(unread), TraceFamilies(spans), StoreFamilies(kept), ProcessFamilies()}) {
+  for (const auto& more :
+       {PoolFamilies(stats), CacheFamilies(stats.cache),
+        ConnectionFamilies("dragoman_connections", "gRPC", grpc),
+        ConnectionFamilies("dragoman_http_connections", "HTTP", http), BudgetFamilies(shares),
+        TraceFamilies(spans), StoreFamilies(kept), ProcessFamilies()}) {
     families.insert(families.end(), more.begin(), more.end());
   }
   return families;
@@ -142,9 +143,9 @@ void Metrics::WatchHttp(std::function<ListenerStats()> connections) {
   impl_->http_connections = std::move(connections);
 }
 
-void Metrics::WatchAnswers(std::function<size_t()> bytes) {
+void Metrics::WatchBudgets(std::function<std::vector<BudgetStats>()> budgets) {
   absl::MutexLock lock(&impl_->mutex);
-  impl_->unread_bytes = std::move(bytes);
+  impl_->budgets = std::move(budgets);
 }
 
 void Metrics::WatchTraces(std::function<TracerStats()> stats) {
@@ -152,7 +153,7 @@ void Metrics::WatchTraces(std::function<TracerStats()> stats) {
   impl_->traces = std::move(stats);
 }
 
-void Metrics::WatchStore(std::function<StoreStats()> stats) {
+void Metrics::WatchStore(std::function<DatabaseStats()> stats) {
   absl::MutexLock lock(&impl_->mutex);
   impl_->store = std::move(stats);
 }

@@ -63,12 +63,12 @@ class Metrics : public Observer {
   void WatchGrpc(std::function<ListenerStats()> connections);
   void WatchHttp(std::function<ListenerStats()> connections);
   // And for the bytes of answers that wait for their clients.
-  void WatchAnswers(std::function<size_t()> bytes);
+  void WatchBudgets(std::function<std::vector<BudgetStats>()> budgets);
   // And for the spans that were sent and dropped.
   void WatchTraces(std::function<TracerStats()> stats);
 
   // And for what the store does.
-  void WatchStore(std::function<StoreStats()> stats);
+  void WatchStore(std::function<DatabaseStats()> stats);
 
   // Creates the series of a path that the HTTP port serves for an API; "" and "" for all others.
   void AddHttpPath(const std::string& api, const std::string& path);

@@ -100,7 +100,7 @@ class MemoryTest(unittest.TestCase):
         self.assertLess(most, 64 + 24)
 
     def unread_megabytes(self):
-        return self.server.metrics()["dragoman_unread_answer_bytes"][()] / (1 << 20)
+        return self.server.metrics()["dragoman_budget_used"][(("budget", "answers"),)] / (1 << 20)
 
     def test_touches_no_new_page_under_a_steady_load(self):
         self.start()

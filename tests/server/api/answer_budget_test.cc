@@ -34,7 +34,7 @@ TEST(AnswerBudget, WhereAllIsFullOnlyThoseWhoReadGetMoreWork) {
   AnswerBudget budget(kLimits);
   const auto a = Hold(&budget, "a", 390), b = Hold(&budget, "b", 390);
   auto c = Hold(&budget, "c", 210), d = Hold(&budget, "d", 10);
-  EXPECT_EQ(budget.bytes(), 1000u);
+  EXPECT_EQ(budget.Stats().used, 1000u);
   EXPECT_FALSE(budget.Check("a").ok());
   EXPECT_FALSE(budget.Check("c").ok());
   EXPECT_TRUE(budget.Check("d").ok());
@@ -57,9 +57,9 @@ TEST(AnswerBudget, AnAnswerCountsAsMuchAsItNowHas) {
   HeldAnswer held(&budget, "a");
   held.Set(500);
   held.Set(100);
-  EXPECT_EQ(budget.bytes(), 100u);
+  EXPECT_EQ(budget.Stats().used, 100u);
   held.Set(0);
-  EXPECT_EQ(budget.bytes(), 0u);
+  EXPECT_EQ(budget.Stats().used, 0u);
 }
 
 }  // namespace

@@ -352,7 +352,7 @@ TEST(BulkTest, EachRequestCountsAmongThoseOfItsPrincipal) {
 
 // --- Answers that nobody reads
 
-constexpr char kUnread[] = "dragoman_unread_answer_bytes";
+constexpr char kUnread[] = "dragoman_budget_used{budget=\"answers\"}";
 
 // Little work, and an answer of some 200 kB.
 v1::TranslateRequest LargeRequest() {

@@ -15,8 +15,26 @@ std::string Content(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// A share of more than any test takes.
+Share Any() {
+  static SharedBudget budget("files", size_t{1} << 30);
+  return *budget.Take("", 0);
+}
+
+TEST(Spool, TakesItsBytesFromItsShareAsLongAsItLives) {
+  SharedBudget budget("files", 20);
+  auto spool = Spool::New(0, *budget.Take("", 0));
+  ASSERT_TRUE(spool.ok()) << spool.status();
+  EXPECT_TRUE((*spool)->Append("0123456789").ok());
+  EXPECT_EQ(budget.Stats().used, 10u);
+  EXPECT_EQ((*spool)->Append("0").code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ((*spool)->size(), 10u);
+  spool->reset();
+  EXPECT_EQ(budget.Stats().used, 0u);
+}
+
 TEST(Spool, FewBytesStayInMemoryAndManyGoToDisk) {
-  auto spool = Spool::New(0);
+  auto spool = Spool::New(0, Any());
   ASSERT_TRUE(spool.ok()) << spool.status();
   std::string want;
   for (int i = 0; (*spool)->in_memory(); ++i) {
@@ -40,7 +58,7 @@ TEST(Spool, LeavesNoFileBehind) {
   const char* const before = std::getenv("TMPDIR");
   const std::string saved = before == nullptr ? "" : before;
   setenv("TMPDIR", directory.c_str(), 1);
-  auto spool = Spool::New(Spool::kInMemory + 1);
+  auto spool = Spool::New(Spool::kInMemory + 1, Any());
   saved.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", saved.c_str(), 1);
   ASSERT_TRUE(spool.ok()) << spool.status();
   EXPECT_FALSE((*spool)->in_memory());
@@ -54,7 +72,7 @@ TEST(Spool, SaysWhereItCannotKeepThem) {
   const char* const before = std::getenv("TMPDIR");
   const std::string saved = before == nullptr ? "" : before;
   setenv("TMPDIR", "/no such directory", 1);
-  const absl::Status status = Spool::New(Spool::kInMemory + 1).status();
+  const absl::Status status = Spool::New(Spool::kInMemory + 1, Any()).status();
   saved.empty() ? unsetenv("TMPDIR") : setenv("TMPDIR", saved.c_str(), 1);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_NE(status.message().find("/no such directory"), absl::string_view::npos);

@@ -177,6 +177,52 @@ TEST(Config, TheDefaultsOfTheTableAreThoseOfTheOptions) {
   EXPECT_EQ(resolved->log_peers, options.log_peers);
 }
 
+v1::ServerConfig WithMemory(int64_t limit) {
+  v1::ServerConfig config;
+  config.add_models()->set_directory("/m");
+  config.mutable_models(0)->set_name("m");
+  config.set_memory_limit(limit);
+  return config;
+}
+
+size_t SumOfParts(const ServerOptions& options) {
+  const bool in_memory = options.store == "memory";
+  return options.pool.kv_capacity_bytes + options.pool.cache_bytes + options.model_memory +
+         static_cast<size_t>(options.index_bytes) +
+         (in_memory ? static_cast<size_t>(options.store_bytes) : 0) + options.documents.memory +
+         options.requests_memory + options.answers.all;
+}
+
+TEST(Config, ThePartsOfTheMemoryFitIntoItsLimit) {
+  for (int64_t limit = int64_t{64} << 20; limit < int64_t{1} << 42; limit = limit * 3 / 2) {
+    for (const double cache : {0.0, 0.3}) {
+      for (const double keys_values : {0.0, 0.2, 0.6}) {
+        v1::ServerConfig config = WithMemory(limit);
+        config.set_cache_bytes(static_cast<int64_t>(cache * static_cast<double>(limit)));
+        config.set_kv_cache_bytes(static_cast<int64_t>(keys_values * static_cast<double>(limit)));
+        const auto resolved = Resolve(config);
+        // The largest message wants room in any case.
+        if (limit < int64_t{700} << 20 && !resolved.ok()) continue;
+        ASSERT_TRUE(resolved.ok()) << resolved.status();
+        EXPECT_LE(SumOfParts(*resolved), static_cast<size_t>(limit));
+        EXPECT_GE(resolved->requests_memory,
+                  2 * MemoryOfMessage(static_cast<size_t>(resolved->max_message_bytes)));
+        EXPECT_GT(resolved->documents.memory, 0u);
+      }
+    }
+  }
+  EXPECT_EQ(Resolve(WithMemory(int64_t{4} << 30))->pool.kv_capacity_bytes, size_t{1} << 30);
+}
+
+TEST(Config, PartsThatAreLargerThanTheMemoryAreNamed) {
+  v1::ServerConfig config = WithMemory(int64_t{1} << 30);
+  config.set_index_bytes(int64_t{1} << 30);
+  const absl::Status status = Resolve(config).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("memory-limit is 1073741824 bytes"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("index-bytes 1073741824"));
+}
+
 TEST(Config, TheSettingsAreDocumented) {
   constexpr char kFile[] = "docs/settings.md";
   const std::string want = SettingsAsMarkdown();
@@ -200,6 +246,7 @@ const std::vector<std::pair<std::string, std::string>> kAllFlags = {
     {"otlp-one-in", "7"},
     {"otlp-headers", "/h"},
     {"debug-services", "true"},
+    {"memory-limit", "64GiB"},
     {"precision", "float32"},
     {"matmul", "onednn"},
     {"kv-cache-precision", "int8"},

@@ -1,0 +1,96 @@
+// Something of which there is a limited amount, bytes of memory or places, shared by holders who do
+// not know each other.
+//
+//   SharedBudget budget("documents", 512 << 20);
+//   ASSIGN_OR_RETURN(Share share, budget.Take("alice", 48 << 20));   // returned when it is
+//   destroyed
+//
+// A holder gets more as long as it then has no more than what is left for everybody else (dynamic
+// thresholds: Choudhury and Hahne, 1998).  So one alone gets a half, two get a third each, and
+// whoever comes later finds something; who has nothing may have the last place.  Of 8 places:
+//
+//   alice has 4: her next is refused, because she would have 5, and 3 were left
+//   bob comes:   2, which leaves 2
+//
+// A holder is a principal or, without one, an address (HolderOf).
+//
+// Thread-safe.
+
+#ifndef DRAGOMAN_SERVER_BASE_SHARED_BUDGET_H_
+#define DRAGOMAN_SERVER_BASE_SHARED_BUDGET_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
+
+namespace dragoman {
+
+class SharedBudget;
+
+// What somebody holds of a budget, which must outlive it.
+class Share {
+ public:
+  Share() = default;
+  Share(Share&& other) noexcept { *this = std::move(other); }
+  Share& operator=(Share&& other) noexcept {
+    std::swap(budget_, other.budget_);
+    std::swap(holder_, other.holder_);
+    std::swap(amount_, other.amount_);
+    return *this;
+  }
+  ~Share() { Return(); }
+
+  // Makes it at least so much.  RESOURCE_EXHAUSTED, and it is what it was.  REQUIRES: it was taken.
+  absl::Status Raise(size_t amount);
+  void Return();
+  size_t amount() const { return amount_; }
+
+ private:
+  friend class SharedBudget;
+  SharedBudget* budget_ = nullptr;
+  std::string holder_;
+  size_t amount_ = 0;
+};
+
+// Of one budget, for the metrics.
+struct BudgetStats {
+  const char* name = "";
+  size_t used = 0, limit = 0;
+  int64_t refusals = 0;
+};
+
+class SharedBudget {
+ public:
+  // `name` is a literal: that of its metrics.
+  SharedBudget(const char* name, size_t limit) : name_(name), limit_(limit) {}
+  SharedBudget(const SharedBudget&) = delete;
+  SharedBudget& operator=(const SharedBudget&) = delete;
+
+  // RESOURCE_EXHAUSTED if that is more than there is for this holder now.
+  absl::StatusOr<Share> Take(const std::string& holder, size_t amount);
+
+  BudgetStats Stats() const;
+
+ private:
+  friend class Share;
+  absl::Status Add(const std::string& holder, size_t amount);
+  void Subtract(const std::string& holder, size_t amount);
+
+  const char* const name_;
+  const size_t limit_;
+  mutable absl::Mutex mutex_;
+  std::map<std::string, size_t> held_ ABSL_GUARDED_BY(mutex_);  // no zeros
+  size_t used_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t refusals_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace dragoman
+
+#endif  // DRAGOMAN_SERVER_BASE_SHARED_BUDGET_H_

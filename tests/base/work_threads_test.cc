@@ -1,0 +1,115 @@
+#include "engine/base/work_threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+
+namespace dragoman {
+namespace {
+
+// What was done, in order.
+class Record {
+ public:
+  void Add(const std::string& what) {
+    absl::MutexLock lock(&mutex_);
+    done_.push_back(what);
+  }
+  std::vector<std::string> Await(size_t number) {
+    absl::MutexLock lock(&mutex_);
+    const auto all = [&]() { return done_.size() >= number; };
+    mutex_.Await(absl::Condition(&all));
+    return done_;
+  }
+
+ private:
+  absl::Mutex mutex_;
+  std::vector<std::string> done_;
+};
+
+TEST(WorkThreads, TakesTurnsAmongPrincipals) {
+  Record record;
+  absl::Notification go;
+  WorkThreads threads(1, "");
+  ASSERT_TRUE(threads.Run("first", [&] { go.WaitForNotification(); }).ok());
+  for (const char* const who : {"many", "many", "many", "few"}) {
+    ASSERT_TRUE(threads
+                    .Run(who,
+                         [&record, who] {
+                           absl::SleepFor(absl::Milliseconds(1));
+                           record.Add(who);
+                         })
+                    .ok());
+  }
+  go.Notify();
+  const std::vector<std::string> done = record.Await(4);
+  EXPECT_TRUE(done[0] == "few" || done[1] == "few") << done[0] << " " << done[1];
+}
+
+TEST(WorkThreads, ServesWhoHadLeastTimeFirst) {
+  Record record;
+  absl::Notification go;
+  WorkThreads threads(1, "");
+  // Both wait, so their accounts go on from one piece to the next.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(threads
+                    .Run("slow",
+                         [&] {
+                           absl::SleepFor(absl::Milliseconds(300));
+                           record.Add("slow");
+                         })
+                    .ok());
+  }
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(threads.Run("quick", [&] { record.Add("quick"); }).ok());
+  const std::vector<std::string> done = record.Await(22);
+  EXPECT_EQ(done[21], "slow");  // twenty quick pieces take less time than the first slow one
+}
+
+TEST(WorkThreads, NobodyHasAllThreads) {
+  absl::Notification end, other;
+  WorkThreads threads(3, "");
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(threads.Run("one", [&] { end.WaitForNotification(); }).ok());
+  }
+  ASSERT_TRUE(threads.Run("another", [&] { other.Notify(); }).ok());
+  other.WaitForNotification();
+  end.Notify();
+}
+
+TEST(WorkThreads, RefusesWhatIsTooMuchAndSaysForWhat) {
+  absl::Notification begun, end;
+  WorkThreads threads(1, "for the store");
+  ASSERT_TRUE(threads
+                  .Run("one",
+                       [&] {
+                         begun.Notify();
+                         end.WaitForNotification();
+                       })
+                  .ok());
+  begun.WaitForNotification();
+  for (size_t i = 0; i < WorkThreads::kMostOfPrincipal; ++i) {
+    ASSERT_TRUE(threads.Run("one", [] {}).ok());
+  }
+  const absl::Status refused = threads.Run("one", [] {});
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(refused.message(), "too many requests wait for the store");
+  EXPECT_TRUE(threads.Run("another", [] {}).ok());
+  end.Notify();
+}
+
+TEST(WorkThreads, DoesWhatWaitsBeforeItEnds) {
+  std::atomic<int> done = 0;
+  {
+    WorkThreads threads(2, "");
+    for (int i = 0; i < 100; ++i) ASSERT_TRUE(threads.Run("one", [&] { ++done; }).ok());
+  }
+  EXPECT_EQ(done, 100);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,497 @@
+"""Hostile requests over all methods, made from the API's descriptors: memory, time and others' latency stay bounded.
+
+DRAGOMAN_HOSTILE_CALLS sets their number (default 1,500).  What is printed beside each attack is in docs/limits.md.
+"""
+
+import collections
+import concurrent.futures as futures
+import contextlib
+import http.client
+import io
+import json
+import os
+import random
+import socket
+import statistics
+import tempfile
+import threading
+import time
+import unittest
+import zipfile
+
+import grpc
+from google.protobuf import json_format
+from google.protobuf.descriptor import FieldDescriptor
+
+import together
+from harness import BUILT_IN, Server, instrumented, pb, seed
+
+load_tests = together.load_tests
+
+CALLS = int(os.environ.get("DRAGOMAN_HOSTILE_CALLS", 1500))
+MIB = 1 << 20
+LIMIT = 1024 * MIB
+TOKENS = {name: f"{name}-token-0123456789" for name in ("victim", "attacker", "another")}
+OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
+
+
+def methods():
+    """All methods of the API: (service, method)."""
+    for service in pb.DESCRIPTOR.services_by_name.values():
+        for method in service.methods:
+            yield service, method
+
+
+def bearer(name):
+    return [("authorization", "Bearer " + TOKENS[name])]
+
+
+class Messages:
+    """Requests with one field, or several, filled with much."""
+
+    def __init__(self, rng, ids):
+        self.rng = rng
+        self.ids = ids  # of what the caller keeps: {"Glossary": id, "Memory": id}
+
+    def base(self, descriptor):
+        """A request that is nearly right, so that it is not refused for something else."""
+        message = pb.__dict__[descriptor.name]()
+        self.name(message)
+        if descriptor.name in ("TranslateRequest", "TokenizeRequest", "DetectLanguageRequest"):
+            message.contents.append("The cat is old.")
+        if descriptor.name == "ScoreRequest":
+            message.pairs.add(source="The cat is old.", target="Die Katze ist alt.")
+        return message
+
+    def name(self, message):
+        """Sets what says where the request goes."""
+        kept = "Glossary" if "Glossary" in message.DESCRIPTOR.name else "Memory"
+        for name, value in (("source_language", "en"), ("target_language", "de"), ("id", self.ids[kept]),
+                            ("name", "en-de-fr-es"), ("model", "en-de-fr-es")):
+            field = message.DESCRIPTOR.fields_by_name.get(name)
+            if field is not None and field.type == FieldDescriptor.TYPE_STRING:
+                setattr(message, name, value)
+
+    def fields(self, descriptor, depth=4):
+        """Paths to all fields that are repeated or hold bytes: lists of fields."""
+        for field in descriptor.fields:
+            if field.type == FieldDescriptor.TYPE_MESSAGE:
+                if field.label == FieldDescriptor.LABEL_REPEATED:
+                    yield [field]
+                if depth and not field.message_type.GetOptions().map_entry:
+                    for rest in self.fields(field.message_type, depth - 1):
+                        yield [field, *rest]
+            elif field.label == FieldDescriptor.LABEL_REPEATED or field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
+                yield [field]
+
+    def text(self, size, number=0):
+        words = self.rng.choice((["a"], ["The", "old", "cat"], ["x" * 40], ["<b>", "%1$s", "&amp;"], ["."]))
+        unit = " ".join(words) + f" {number} "
+        return (unit * (size // len(unit) + 1))[:max(size, 1)]
+
+    def fill(self, message, path, count, same=False):
+        """Adds `count` values, or as many words, to the field at the end of the path."""
+        for field in path[:-1]:
+            inner = getattr(message, field.name)
+            message = inner.add() if field.label == FieldDescriptor.LABEL_REPEATED else inner
+        field = path[-1]
+        repeated = field.label == FieldDescriptor.LABEL_REPEATED
+        if field.type == FieldDescriptor.TYPE_MESSAGE:
+            for number in range(count):
+                self.set_all(getattr(message, field.name).add(), 0 if same else number)
+        elif repeated:
+            values = [self.scalar(field, 0 if same else number, 8) for number in range(count)]
+            getattr(message, field.name).extend(values)
+        else:
+            setattr(message, field.name, self.scalar(field, 0, 8 * count))
+
+    def set_all(self, message, number):
+        for field in message.DESCRIPTOR.fields:
+            if field.label == FieldDescriptor.LABEL_REPEATED:
+                if field.type != FieldDescriptor.TYPE_MESSAGE:
+                    getattr(message, field.name).append(self.scalar(field, number, 8))
+            elif field.type != FieldDescriptor.TYPE_MESSAGE and field.containing_oneof is None:
+                setattr(message, field.name, self.scalar(field, number, 8))
+
+    def scalar(self, field, number, size):
+        kind = field.cpp_type
+        if kind == FieldDescriptor.CPPTYPE_STRING:
+            text = self.text(size, number)
+            return text if field.type == FieldDescriptor.TYPE_STRING else text.encode()
+        if kind == FieldDescriptor.CPPTYPE_ENUM:
+            return field.enum_type.values[number % len(field.enum_type.values)].number
+        if kind == FieldDescriptor.CPPTYPE_BOOL:
+            return bool(number % 2)
+        return number % 1000
+
+    def hostile(self, descriptor):
+        """A request of up to a MiB of which one to three fields are full, with wild numbers elsewhere."""
+        message = self.base(descriptor)
+        paths = list(self.fields(descriptor))
+        for path in self.rng.sample(paths, min(len(paths), self.rng.randrange(1, 4))):
+            with contextlib.suppress(ValueError, TypeError):
+                self.fill(message, path, int(2 ** self.rng.uniform(0, 14)), self.rng.random() < 0.5)
+        if self.rng.random() < 0.8 and not descriptor.name.startswith("Delete"):
+            self.name(message)
+        options = descriptor.fields_by_name.get("options")
+        for field in options.message_type.fields if options is not None and self.rng.random() < 0.5 else ():
+            if field.label != FieldDescriptor.LABEL_REPEATED and self.rng.random() < 0.1 and \
+                    field.type in (FieldDescriptor.TYPE_INT32, FieldDescriptor.TYPE_FLOAT, FieldDescriptor.TYPE_BOOL):
+                setattr(message.options, field.name, self.rng.choice((0, 1, 2, 5)))
+        return message
+
+
+class Watch(threading.Thread):
+    """Calls `act` every so often and keeps how long it took."""
+
+    def __init__(self, act, pause=0.02):
+        super().__init__(daemon=True)
+        self.act, self.pause, self.seconds, self.errors = act, pause, [], []
+        self.over = threading.Event()
+
+    def run(self):
+        while not self.over.is_set():
+            start = time.monotonic()
+            try:
+                self.act()
+            except Exception as error:  # whatever it is, the test tells
+                self.errors.append(error)
+            self.seconds.append(time.monotonic() - start)
+            self.over.wait(self.pause)
+
+    def end(self):
+        self.over.set()
+        self.join()
+        return self
+
+    def p99(self):
+        return statistics.quantiles(self.seconds, n=100)[98]
+
+
+class HostileTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.directory.cleanup)
+        tokens = os.path.join(cls.directory.name, "tokens")
+        with open(tokens, "w", encoding="utf-8") as file:
+            file.writelines(f"{name} {token}\n" for name, token in TOKENS.items())
+        cls.server = Server("--model", f"en-de-fr-es={BUILT_IN}", "--workers", "2", "--auth-tokens", tokens,
+                            "--memory-limit", "1GiB", "--max-characters", "1000000", "--cache-bytes", "16MiB")
+        cls.addClassCleanup(cls.server.kill)
+        cls.victim = grpc.insecure_channel(cls.server.grpc_address, OPTIONS)
+        cls.attacker = grpc.insecure_channel(cls.server.grpc_address, OPTIONS)
+        cls.addClassCleanup(cls.victim.close)
+        cls.addClassCleanup(cls.attacker.close)
+        glossary = pb.Glossary(name="own", dictionaries=[pb.GlossaryDictionary(
+            source_language="en", target_language="de", entries=[pb.GlossaryEntry(source="cat", targets=["Katze"])])])
+        segments = [pb.MemorySegment(source=f"The {i} old cats sleep.", target=f"Die {i} alten Katzen schlafen.")
+                    for i in range(1000)]
+        memory = pb.TranslationMemory(name="own", source_language="en", target_language="de")
+        cls.ids = {}
+        for kept, request in (("Glossary", pb.CreateGlossaryRequest(glossary=glossary)),
+                              ("Memory", pb.CreateMemoryRequest(memory=memory, segments=segments))):
+            answer = getattr(pb, {"Glossary": "Glossary", "Memory": "TranslationMemory"}[kept])
+            create = cls.attacker.unary_unary(f"/dragoman.v1.{kept}Service/Create{kept}",
+                                              request_serializer=lambda m: m.SerializeToString(),
+                                              response_deserializer=answer.FromString)
+            cls.ids[kept] = create(request, metadata=bearer("attacker")).id
+
+    def call(self, service, method, request, name="attacker", timeout=5):
+        """The code of a unary call with any message."""
+        channel = self.victim if name == "victim" else self.attacker
+        path = f"/{service.full_name}/{method.name}"
+        answer = pb.__dict__[method.output_type.name]
+        try:
+            channel.unary_unary(path, request_serializer=lambda m: m.SerializeToString(),
+                                response_deserializer=answer.FromString)(
+                request, metadata=bearer(name), timeout=timeout)
+        except grpc.RpcError as error:
+            return error.code()
+        return grpc.StatusCode.OK
+
+    def translate_as_victim(self):
+        service = pb.DESCRIPTOR.services_by_name["TranslationService"]
+        request = pb.TranslateRequest(contents=["Good morning."], source_language="en", target_language="de")
+        code = self.call(service, service.methods_by_name["Translate"], request, "victim", timeout=30)
+        if code != grpc.StatusCode.OK:
+            raise AssertionError(f"the victim got {code}")
+
+    def health(self):
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=30)
+        try:
+            connection.request("GET", "/healthz")
+            if connection.getresponse().status != 200:
+                raise AssertionError("not healthy")
+        finally:
+            connection.close()
+
+    def resident(self):
+        with open(f"/proc/{self.server.process.pid}/status", encoding="utf-8") as file:
+            sizes = dict(line.split(":", 1) for line in file)
+        return {key: int(sizes[key].split()[0]) / 1024 for key in ("VmRSS", "VmHWM")}
+
+    def cpu(self):
+        with open(f"/proc/{self.server.process.pid}/stat", encoding="utf-8") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @contextlib.contextmanager
+    def beside(self, what, most_health=1.0, most_victim=1.5):
+        """Others' latency and the memory while something goes on."""
+        before = self.cpu()
+        watches = [Watch(self.translate_as_victim), Watch(self.health)]
+        for watch in watches:
+            watch.start()
+        start = time.monotonic()
+        try:
+            yield
+            while time.monotonic() - start < 2:
+                time.sleep(0.1)
+        finally:
+            victim, health = (watch.end() for watch in watches)
+        print(f"{what}: p99 of others {1000 * victim.p99():.0f} ms, of /healthz {1000 * health.p99():.0f} ms, "
+              f"peak {self.resident()['VmHWM']:.0f} MB, CPU {self.cpu() - before:.1f} s")
+        self.assertEqual((victim.errors, health.errors), ([], []), what)
+        if not instrumented():
+            self.assertLess(health.p99(), most_health, what)
+            self.assertLess(victim.p99(), most_victim, what)
+            self.assertLess(self.resident()["VmHWM"] * MIB, LIMIT, what)
+        self.assertIsNone(self.server.process.poll(), what)
+
+    def in_parallel(self, number, act):
+        with futures.ThreadPoolExecutor(number) as threads:
+            for done in [threads.submit(act, i) for i in range(number)]:
+                done.result()
+
+    # ---- All methods ---------------------------------------------------------------------------
+
+    def test_calls_of_every_method_with_any_field_full(self):
+        value = seed()
+        unary = [(service, method) for service, method in methods()
+                 if method.name not in ("TranslateBulk", "TranslateDocument", "TranslateStream")]
+        self.assertGreater(len(unary), 15)
+
+        def attack(thread):
+            messages = Messages(random.Random(value * 1000 + thread), self.ids)
+            for i in range(CALLS // 4):
+                service, method = unary[(i + thread) % len(unary)]
+                code = self.call(service, method, messages.hostile(method.input_type), timeout=2)
+                codes[method.name, code.name] += 1
+                self.assertNotIn(code, (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN), method.name)
+        codes = collections.Counter()
+        with self.beside("idle"):
+            pass
+        with self.beside(f"{CALLS} hostile calls of {len(unary)} methods"):
+            self.in_parallel(4, attack)
+        print(", ".join(f"{method} {code} {number}" for (method, code), number in sorted(codes.items())))
+
+    def test_the_same_as_json(self):
+        value = seed()
+        paths = {"Translate": "/v1/translate", "Score": "/v1/score", "Tokenize": "/v1/tokenize",
+                 "DetectLanguage": "/v1/detect", "CreateMemory": "/v1/memories",
+                 "LearnSegments": f"/v1/memories/{self.ids['Memory']}/segments", "TranslateStream": "/v1/translate:stream"}
+        inputs = {method.name: method.input_type for _, method in methods()}
+        headers = {"Authorization": "Bearer " + TOKENS["attacker"], "Content-Type": "application/json",
+                   "X-Request-Timeout": "2"}
+
+        def attack(thread):
+            messages = Messages(random.Random(value * 1000 + thread), self.ids)
+            for i in range(CALLS // 16):
+                name = sorted(paths)[(i + thread) % len(paths)]
+                body = json_format.MessageToJson(messages.hostile(inputs[name]))
+                connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+                try:
+                    connection.request("POST", paths[name], body, headers)
+                    answer = connection.getresponse()
+                    read = answer.read()
+                    self.assertNotEqual(answer.status, 500, (name, read))
+                except (ConnectionError, BrokenPipeError):
+                    pass  # a body over the limit is not read
+                finally:
+                    connection.close()
+        with self.beside(f"{CALLS // 4} of them as JSON"):
+            self.in_parallel(4, attack)
+
+    # ---- Nothing is quadratic ------------------------------------------------------------------
+
+    def test_the_work_for_a_field_grows_with_what_is_in_it(self):
+        messages = Messages(random.Random(seed()), self.ids)
+        slow = []
+        for service, method in methods():
+            if method.name in ("TranslateBulk", "TranslateDocument", "TranslateStream"):
+                continue
+            for path in messages.fields(method.input_type):
+                for same in (False, True):
+                    slow += self.grows(service, method, messages, path, same)
+        self.assertEqual(slow, [])
+
+    def grows(self, service, method, messages, path, same):
+        """What of the field takes more than in proportion; nothing that is over within moments."""
+        def seconds(count):
+            request = messages.base(method.input_type)
+            try:
+                messages.fill(request, path, count, same)
+            except (ValueError, TypeError):
+                return 0
+            if request.ByteSize() > MIB:
+                return None
+            before = self.cpu()
+            self.call(service, method, request, timeout=60)
+            return self.cpu() - before
+        small = 2000
+        most = seconds(8 * small)
+        if most is None or most < 0.3:
+            return []
+        least = min(seconds(small) for _ in range(2))
+        # Eight times as much takes at most sixteen times as long.
+        if most < 16 * max(least, 0.02):
+            return []
+        return [f"{method.name}, {'.'.join(field.name for field in path)}, same={same}: {small} take {least:.2f} s "
+                f"and {8 * small} {most:.2f} s"]
+
+    # ---- What was found ------------------------------------------------------------------------
+
+    def translate(self, request, timeout):
+        service = pb.DESCRIPTOR.services_by_name["TranslationService"]
+        return self.call(service, service.methods_by_name["Translate"], request, timeout=timeout)
+
+    def test_a_glossary_whose_entries_match_everywhere(self):
+        request = pb.TranslateRequest(contents=["a " * 200_000], source_language="en", target_language="de")
+        for i in range(40_000):
+            request.options.glossary.add(source="a", targets=[f"b{i % 100}"])
+        with self.beside("a glossary of 40,000 entries for one word"):
+            self.in_parallel(4, lambda _: self.translate(request, 5))
+
+    def test_glossary_targets_that_are_inflected(self):
+        request = pb.TranslateRequest(contents=["The cat sees w7 and w9. " * 200], source_language="en",
+                                      target_language="de")
+        for i in range(250):
+            request.options.glossary.add(source=f"w{i}", inflect=True,
+                                         targets=[f"Donaudampfschiff{i}x{k}" for k in range(20)])
+        with self.beside("5,000 glossary targets with inflections, 16 at a time"):
+            start = time.monotonic()
+            self.in_parallel(16, lambda _: self.translate(request, 1))
+            self.assertLess(time.monotonic() - start, 10)
+
+    def test_long_texts_are_prepared_beside_others(self):
+        text = "The old teacher sees a small house. " * 27_000
+        with self.beside("texts of 970 kB, 16 at a time"):
+            self.in_parallel(16, lambda _: self.translate(
+                pb.TranslateRequest(contents=[text], source_language="en", target_language="de"), 2))
+        service = pb.DESCRIPTOR.services_by_name["TranslationService"]
+        with self.beside("970 kB to be tokenized, 16 at a time"):
+            self.in_parallel(16, lambda _: self.call(
+                service, service.methods_by_name["Tokenize"],
+                pb.TokenizeRequest(contents=[text], source_language="en", target_language="de"), timeout=2))
+
+    def test_bodies_that_never_end(self):
+        head = (b"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                b"Content-Length: 1048576\r\n\r\n")
+        with self.beside("700 bodies of a MiB that never end"):
+            held = []
+            for _ in range(700):
+                connection = socket.create_connection(self.server.http_address.split(":"), timeout=30)
+                with contextlib.suppress(OSError):
+                    connection.sendall(head + b" " * (MIB - 1))
+                held.append(connection)
+            refused = self.server.metrics()["dragoman_budget_refusals_total"][(("budget", "requests"),)]
+            self.assertGreater(refused, 0)
+            for connection in held:
+                connection.close()
+
+    def test_uploads_that_never_end(self):
+        head = (b"POST /v1/translate_file HTTP/1.1\r\nHost: x\r\n"
+                b"Content-Type: multipart/form-data; boundary=B\r\nAuthorization: Bearer " +
+                TOKENS["attacker"].encode() + b"\r\nContent-Length: 33000000\r\n\r\n"
+                b"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n")
+        with self.beside("60 uploads of 20 MB that never end"):
+            held = []
+            for _ in range(60):
+                connection = socket.create_connection(self.server.http_address.split(":"), timeout=30)
+                with contextlib.suppress(OSError):
+                    connection.sendall(head + b" " * 20_000_000)
+                held.append(connection)
+            # Another one's file finds room.
+            connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+            connection.request("POST", "/v1/translate_file", b"--B\r\nContent-Disposition: form-data; name=\"file\"; "
+                               b"filename=\"a.txt\"\r\n\r\nGood morning.\r\n--B\r\nContent-Disposition: form-data; "
+                               b"name=\"target_language\"\r\n\r\nde\r\n--B--\r\n",
+                               {"Authorization": "Bearer " + TOKENS["another"],
+                                "Content-Type": "multipart/form-data; boundary=B"})
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.read()), (200, b"Guten Morgen."))
+            connection.close()
+            for each in held:
+                each.close()
+
+    def test_documents_that_only_begin(self):
+        with self.beside("64 documents that only begin"):
+            channel = grpc.insecure_channel(self.server.grpc_address, OPTIONS)
+            self.addCleanup(channel.close)
+            stub = channel.stream_stream("/dragoman.v1.TranslationService/TranslateDocument",
+                                         request_serializer=lambda m: m.SerializeToString(),
+                                         response_deserializer=pb.TranslateDocumentResponse.FromString)
+            header = pb.TranslateDocumentRequest(header=pb.DocumentHeader(file_name="a.txt"))
+            release = threading.Event()
+
+            def begin():
+                yield header
+                release.wait()
+            calls = [stub(begin(), metadata=bearer("attacker")) for _ in range(64)]
+            time.sleep(1)
+
+            def whole():
+                yield pb.TranslateDocumentRequest(header=pb.DocumentHeader(
+                    file_name="a.txt", request=pb.TranslateRequest(source_language="en", target_language="de")))
+                yield pb.TranslateDocumentRequest(chunk=b"Good morning.")
+            answers = list(stub(whole(), metadata=bearer("another"), timeout=30))
+            self.assertTrue(any(answer.chunk == b"Guten Morgen." for answer in answers))
+            release.set()
+            for call in calls:
+                call.cancel()
+
+    def test_documents_that_unpack_to_much(self):
+        paragraph = b"<w:p><w:r><w:t>a</w:t></w:r></w:p>"
+        body = (b'<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>' +
+                paragraph * 900_000 + b"</w:body></w:document>")
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("[Content_Types].xml", '<Types xmlns="http://schemas.openxmlformats.org/package/2006/'
+                          'content-types"/>')
+            file.writestr("word/document.xml", body)
+        markdown = b"- *a* `b` [c](d) **e** ![f](g)\n" * 900_000
+
+        def send(number):
+            name, content = (("a.docx", packed.getvalue()), ("a.md", markdown))[number % 2]
+            connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                connection.request("POST", "/v1/translate_file", b"--B\r\nContent-Disposition: form-data; "
+                                   b"name=\"target_language\"\r\n\r\nde\r\n--B\r\n"
+                                   b"Content-Disposition: form-data; name=\"file\"; filename=\"" + name.encode() +
+                                   b"\"\r\n\r\n" + content + b"\r\n--B--\r\n",
+                                   {"Authorization": "Bearer " + TOKENS["attacker"], "X-Request-Timeout": "10",
+                                    "Content-Type": "multipart/form-data; boundary=B"})
+                answers[connection.getresponse().status] += 1
+            connection.close()
+        answers = collections.Counter()
+        with self.beside(f"8 documents of {len(packed.getvalue()) / 1e3:.0f} kB that are {len(body) / 1e6:.0f} MB, and "
+                         "of Markdown"):
+            self.in_parallel(8, send)
+        self.assertEqual(set(answers) - {200, 413, 429, 504}, set(), answers)
+
+    def test_what_others_asked_does_not_show(self):
+        service = pb.DESCRIPTOR.services_by_name["TranslationService"]
+        stub = self.attacker.unary_unary("/dragoman.v1.TranslationService/Translate",
+                                         request_serializer=lambda m: m.SerializeToString(),
+                                         response_deserializer=pb.TranslateResponse.FromString)
+        request = pb.TranslateRequest(contents=["The secret cat is old."], source_language="en", target_language="de")
+        self.assertIsNotNone(service)
+        reused = [stub(request, metadata=bearer(name)).timing.reused_sentences
+                  for name in ("victim", "attacker", "attacker", "victim")]
+        self.assertEqual(reused, [0, 0, 1, 1])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -56,3 +56,26 @@ def grouping_labels(query):
     """The labels that an expression groups or joins by."""
     return {label for group in re.findall(r"\b(?:by|on) *\(([^)]*)\)", query)
             for label in re.findall(r"\w+", group)}
+
+
+def rule_object():
+    """The rules as the object of the Prometheus operator that deploy/kubernetes/overlays/production has."""
+    text = """# Made from deploy/prometheus: DRAGOMAN_WRITE_DOCS=1 ctest --preset release -R kubernetes_test.  kustomize writes the
+# annotation, where the repository of the runbook is, into the links.
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: dragoman
+  labels:
+    app.kubernetes.io/name: dragoman
+  annotations:
+    dragoman-repository: https://git.example.com/dragoman/blob/main
+spec:
+  groups:
+"""
+    for path in RULE_FILES:
+        with open(path, encoding="utf-8") as file:
+            groups = file.read().split("\ngroups:\n")[1]
+        groups = groups.replace("runbook_url: docs/", "runbook_url: REPOSITORY/docs/")
+        text += "".join("  " + line if line.strip() else line for line in groups.splitlines(keepends=True))
+    return text

@@ -52,6 +52,17 @@ def of_each_overlay(test):
     return run
 
 
+class AlertsTest(unittest.TestCase):
+
+    def test_the_rules_are_those_of_prometheus(self):
+        path = os.path.join(OVERLAYS, "production/alerts.yaml")
+        if os.environ.get("DRAGOMAN_WRITE_DOCS"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(files.rule_object())
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), files.rule_object())
+
+
 @optional
 class OverlaysTest(unittest.TestCase):
 
@@ -69,8 +80,23 @@ class OverlaysTest(unittest.TestCase):
                                                "production-tls"])
         for name in ("model-image", "model-volume", "production", "production-tls"):
             self.assertEqual(sorted(thing["kind"] for thing in self.overlays[name]), [
-                "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Namespace", "NetworkPolicy",
-                "PodDisruptionBudget", "Service", "Service", "ServiceAccount", "ServiceMonitor"])
+                "ConfigMap", "Deployment", "HorizontalPodAutoscaler", "Namespace", *["NetworkPolicy"] * 3,
+                "PodDisruptionBudget", "PrometheusRule", "Service", "Service", "ServiceAccount",
+                "ServiceMonitor"])
+
+    def test_alerts_link_to_where_the_annotation_says(self):
+        rule = only(self.overlays["production"], "PrometheusRule")
+        repository = rule["metadata"]["annotations"]["dragoman-repository"]
+        links = [alert["annotations"]["runbook_url"] for group in rule["spec"]["groups"]
+                 for alert in group["rules"] if "alert" in alert]
+        self.assertGreater(len(links), 10)
+        for link in links:
+            self.assertRegex(link, f"^{re.escape(repository)}/docs/runbook.md#")
+
+    def test_pods_may_call_what_their_components_need(self):
+        ports = {port["port"] for thing in self.overlays["production"] if thing["kind"] == "NetworkPolicy"
+                 for egress in thing["spec"].get("egress", []) for port in egress["ports"]}
+        self.assertEqual(ports, {53, 5432})
 
     def test_every_component_composes_with_production(self):
         """All components at once: each adds its part, and none undoes another's."""

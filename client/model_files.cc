@@ -25,6 +25,9 @@ constexpr const char* kBeside[] = {
     "spiece.model",
     "sentencepiece.bpe.model",
     "sentencepiece.model",
+    "src.spm.model",  // of eole, whose models quickmt publishes
+    "tgt.spm.model",
+    "joint.spm.model",
     "added_tokens.json",
     "special_tokens_map.json",
     "bpe.model",
@@ -73,7 +76,24 @@ absl::Status NothingToServe(const std::vector<std::string>& names) {
   }
   return absl::FailedPreconditionError(
       "the repository holds no weights that can be served: neither model.safetensors nor "
-      "pytorch_model.bin, nor the shards of either, nor CTranslate2's model.bin");
+      "pytorch_model.bin, nor the shards of either, nor CTranslate2's model.bin, nor one of "
+      "Marian's "
+      ".npz");
+}
+
+// Marian's own files, such as those of HPLT: the only .npz, and what says how to read it.
+ModelFiles MarianFiles(const std::set<std::string>& names) {
+  ModelFiles chosen;
+  std::vector<std::string> models;
+  for (const std::string& name : names) {
+    const auto ends = [&](const char* suffix) { return absl::EndsWith(name, suffix); };
+    if (absl::StrContains(name, "/") || ends(".optimizer.npz") || ends(".orig.npz")) continue;
+    if (ends(".npz")) models.push_back(name);
+    if (ends(".spm") || ends("vocab.yml") || name == "decoder.yml") chosen.files.push_back(name);
+  }
+  if (models.size() != 1 || chosen.files.empty()) return {};
+  chosen.files.push_back(models.front());
+  return chosen;
 }
 
 }  // namespace
@@ -82,7 +102,11 @@ absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
   const std::set<std::string> all(names.begin(), names.end());
   const auto weights = std::find_if(std::begin(kWeights), std::end(kWeights),
                                     [&](const Weights& w) { return all.contains(w.file); });
-  if (weights == std::end(kWeights)) return NothingToServe(names);
+  if (weights == std::end(kWeights)) {
+    ModelFiles marian = MarianFiles(all);
+    if (marian.files.empty()) return NothingToServe(names);
+    return marian;
+  }
   ModelFiles chosen;
   for (const char* name : kBeside) {
     if (all.contains(name)) chosen.files.push_back(name);

@@ -3,11 +3,15 @@
 
 #include "engine/families/ctranslate2.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
+#include "engine/families/hugging_face.h"
 
 namespace dragoman::ctranslate2 {
 namespace {
@@ -22,13 +26,35 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return ModelConfig{std::move(spec), CTranslate2Search()};
 }
 
-// The first of these files that exists; each toolkit has its own name for it.
-absl::StatusOr<std::shared_ptr<const PieceModel>> FindPieces(const DirectoryFiles& files,
-                                                             const std::vector<const char*>& names,
+// The SentencePiece models of a directory; each toolkit has its own names for them.
+struct PieceFiles {
+  const char* source;
+  const char* target;
+  // Whether those who call CTranslate2 end the source themselves, whatever the configuration says.
+  bool ends_source = false;
+};
+constexpr PieceFiles kPieceFiles[] = {{"source.spm", "target.spm"},
+                                      // eole, whose models quickmt publishes
+                                      {"src.spm.model", "tgt.spm.model", true},
+                                      {"joint.spm.model", "joint.spm.model", true},
+                                      {"sentencepiece.bpe.model", "sentencepiece.bpe.model"},
+                                      {"spiece.model", "spiece.model"},
+                                      {"sentencepiece.model", "sentencepiece.model"},
+                                      {"tokenizer.model", "tokenizer.model"}};
+
+// The first of these files that exists, for one side; null: none does.
+const PieceFiles* FindPieceFiles(const DirectoryFiles& files, const char* PieceFiles::*side) {
+  const auto* const found =
+      std::find_if(std::begin(kPieceFiles), std::end(kPieceFiles),
+                   [&](const PieceFiles& each) { return files.Has(each.*side); });
+  return found == std::end(kPieceFiles) ? nullptr : found;
+}
+
+absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieces(const DirectoryFiles& files,
+                                                             const char* PieceFiles::*side,
                                                              const Vocabulary& vocabulary) {
-  for (const char* name : names) {
-    if (files.Has(name)) return ReadPieceModel(files.Path(name));
-  }
+  const PieceFiles* const found = FindPieceFiles(files, side);
+  if (found != nullptr) return ReadPieceModel(files.Path(found->*side));
   std::vector<std::string> words;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {
     if (const std::string* const word = vocabulary.Find(id)) words.push_back(*word);
@@ -38,17 +64,13 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> FindPieces(const DirectoryFile
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const CTranslate2Model model, OpenCTranslate2Model(files.path));
-  ASSIGN_OR_RETURN(auto source, FindPieces(files,
-                                           {"source.spm", "sentencepiece.bpe.model", "spiece.model",
-                                            "sentencepiece.model", "tokenizer.model"},
-                                           *model.source));
-  ASSIGN_OR_RETURN(auto target, FindPieces(files,
-                                           {"target.spm", "sentencepiece.bpe.model", "spiece.model",
-                                            "sentencepiece.model", "tokenizer.model"},
-                                           *model.target));
+  ASSIGN_OR_RETURN(CTranslate2Model model, OpenCTranslate2Model(files.path));
+  const PieceFiles* const found = FindPieceFiles(files, &PieceFiles::source);
+  if (found != nullptr && found->ends_source) model.tokens.add_source_eos = true;
+  ASSIGN_OR_RETURN(auto source, ReadPieces(files, &PieceFiles::source, *model.source));
+  ASSIGN_OR_RETURN(auto target, ReadPieces(files, &PieceFiles::target, *model.target));
   TokenizerParts parts = CTranslate2TokenizerParts(model, std::move(source), std::move(target));
-  RETURN_IF_ERROR(AddToolkitHabits(model, spec, &parts));
+  RETURN_IF_ERROR(AddToolkitHabits(model, spec, HasSmall100Tokenizer(files), &parts));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 
@@ -70,6 +92,6 @@ const Adapter adapter = {"CTranslate2",
                          /*read_languages=*/nullptr,
                          // Those of the models whose habits AddToolkitHabits knows.
                          {"M2M100Tokenizer", "NllbTokenizer", "MBartTokenizer", "MBart50Tokenizer",
-                          "MarianTokenizer", "T5Tokenizer", "MT5Tokenizer"}};
+                          "MarianTokenizer", "T5Tokenizer", "MT5Tokenizer", "SMALL100Tokenizer"}};
 
 }  // namespace dragoman::ctranslate2

@@ -63,8 +63,8 @@ TokenizerParts CTranslate2TokenizerParts(const CTranslate2Model& model,
                                          std::shared_ptr<const PieceModel> target_pieces);
 
 // Adds what users of the toolkit that the model comes from put around a text: the end of a sentence
-// and languages.  INVALID_ARGUMENT if the vocabulary lacks them.
-absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& spec,
+// and languages.  `small100`: that is SMaLL-100's.  INVALID_ARGUMENT if the vocabulary lacks them.
+absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& spec, bool small100,
                               TokenizerParts* parts);
 
 }  // namespace dragoman

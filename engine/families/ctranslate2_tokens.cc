@@ -189,14 +189,20 @@ std::string EnglishOf(const Codes& codes) {
 }
 
 // Language tags on both sides.  NLLB, M2M100 and mBART-50 put the source language first; mBART-25,
-// whose decoder starts with the target language, puts it last.
-void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language,
+// whose decoder starts with the target language, puts it last.  SMaLL-100 has the target language
+// in front of the source, and nowhere else.
+void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language, bool small100,
                     TokenizerParts* parts) {
   const LanguagePair own = {EnglishOf(codes), ""};
   parts->languages = Languages::All(codes.order, codes.order, own, /*target_needed=*/true);
   for (const auto& [code, id] : codes.ids) parts->skipped.push_back(id);
-  parts->frame = [codes, own, eos, start_is_language](const LanguagePair& pair) {
+  parts->frame = [codes, own, eos, start_is_language, small100](const LanguagePair& pair) {
     Frame frame{.after = {eos}};
+    if (small100) {
+      const auto asked = codes.ids.find(pair.target);
+      if (asked != codes.ids.end()) frame.before.push_back(asked->second);
+      return frame;
+    }
     const auto source = codes.ids.find(pair.source.empty() ? own.source : pair.source);
     if (source != codes.ids.end()) {
       (start_is_language ? frame.after : frame.before).push_back(source->second);
@@ -274,7 +280,7 @@ TokenizerParts CTranslate2TokenizerParts(const CTranslate2Model& model,
   return parts;
 }
 
-absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& spec,
+absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& spec, bool small100,
                               TokenizerParts* parts) {
   const CTranslate2Tokens& tokens = model.tokens;
   const Vocabulary& source = *model.source;
@@ -299,7 +305,11 @@ absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& sp
   }
   const std::vector<int32_t> before = parts->frame({}).before;
   if (!tagged.empty()) {
-    SetTaggedFrame(tagged, *eos, tokens.start.empty(), parts);
+    // SMaLL-100 has a fourth as many layers in its decoder; M2M100 as many.
+    const bool shaped = spec.encoder_layers == 12 && spec.decoder_layers == 3;
+    const bool is_small100 =
+        small100 || (shaped && !M2M100Code("__" + tagged.order[0] + "__").empty());
+    SetTaggedFrame(tagged, *eos, tokens.start.empty(), is_small100, parts);
   } else {
     SetTargetTagFrame(targets, *eos, parts);
   }

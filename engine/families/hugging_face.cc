@@ -316,4 +316,25 @@ absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
   return OpenWeights(files.path);
 }
 
+bool HasSmall100Tokenizer(const DirectoryFiles& files) {
+  if (files.Has("tokenization_small100.py")) return true;
+  const absl::StatusOr<nlohmann::json> config = ReadOptionalJson(files, "tokenizer_config.json");
+  if (!config.ok()) return false;  // who reads it says what is wrong
+  const auto name = config->find("tokenizer_class");
+  return name != config->end() && *name == "SMALL100Tokenizer";
+}
+
+std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
+  std::vector<std::string> codes;
+  for (int id = 0; id < vocabulary.size(); ++id) {
+    const std::string* piece = vocabulary.Find(id);
+    if (piece != nullptr && piece->size() > 4 && piece->starts_with(">>") &&
+        piece->ends_with("<<")) {
+      codes.push_back(piece->substr(2, piece->size() - 4));
+    }
+  }
+  std::sort(codes.begin(), codes.end());
+  return codes;
+}
+
 }  // namespace dragoman

@@ -32,6 +32,13 @@ struct ConfigFields {
   JsonFields search;
 };
 
+// Whether the directory has the tokenizer of SMaLL-100, whose models say that they are M2M100's.
+bool HasSmall100Tokenizer(const DirectoryFiles& files);
+
+// The language codes of all pieces of the form `>>xx<<`, sorted: the targets of a multilingual
+// model of OPUS-MT.
+std::vector<std::string> TargetCodes(const Vocabulary& vocabulary);
+
 // The object in a file of the directory; an empty one if there is no such file.
 absl::StatusOr<nlohmann::json> ReadOptionalJson(const DirectoryFiles& files,
                                                 const std::string& file);

@@ -4,8 +4,10 @@
 //   M2M100   __en__ text </s>     pieces by vocab.json, then the languages
 //   NLLB     eng_Latn text </s>   pieces in fairseq's numbering, then the languages and <mask>;
 //            with legacy_behaviour: text </s> eng_Latn
+//   SMaLL-100   __de__ text </s>  of the target language; the rest as M2M100
 //
-// The decoder starts with </s>, and the first token that it generates is the target language.
+// The decoder starts with </s>, and the first token that it generates is the target language; of
+// SMaLL-100 it is the first one of the text.
 
 #include <algorithm>
 #include <map>
@@ -208,9 +210,15 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   ASSIGN_OR_RETURN(const LanguagePair own, OwnPair(fields, parts.codes));
   tokenizer.unknown_id = parts.vocabulary.IdOf("<unk>").value_or(0);
   tokenizer.languages = Languages::All(parts.codes, parts.codes, own, /*target_needed=*/true);
-  tokenizer.frame = [legacy, own, eos = spec.eos_id,
-                     languages = parts.languages](const LanguagePair& pair) {
+  tokenizer.frame = [legacy, own, eos = spec.eos_id, languages = parts.languages,
+                     small100 = HasSmall100Tokenizer(files)](const LanguagePair& pair) {
     Frame frame;
+    if (small100) {
+      const auto asked = languages.find(pair.target.empty() ? own.target : pair.target);
+      if (asked != languages.end()) frame.before.push_back(asked->second);
+      frame.after.push_back(eos);
+      return frame;
+    }
     const auto source = languages.find(pair.source.empty() ? own.source : pair.source);
     if (source != languages.end()) (legacy ? frame.after : frame.before).push_back(source->second);
     frame.after.insert(frame.after.begin(), eos);
@@ -236,6 +244,6 @@ const Adapter adapter = {"M2M100 and NLLB",
                           "model.encoder.version", "model.decoder.version"},
                          /*find_shortlist=*/nullptr,
                          ReadLanguages,
-                         {"M2M100Tokenizer", "NllbTokenizer"}};
+                         {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer"}};
 
 }  // namespace dragoman::m2m100

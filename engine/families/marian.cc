@@ -57,21 +57,6 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> ReadVocabulary(const std::stri
   return std::make_shared<const Vocabulary>(std::move(vocabulary));
 }
 
-// The language codes of all pieces of the form `>>xx<<`, sorted: the targets of a multilingual
-// model.
-std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
-  std::vector<std::string> codes;
-  for (int id = 0; id < vocabulary.size(); ++id) {
-    const std::string* piece = vocabulary.Find(id);
-    if (piece != nullptr && piece->size() > 4 && piece->starts_with(">>") &&
-        piece->ends_with("<<")) {
-      codes.push_back(piece->substr(2, piece->size() - 4));
-    }
-  }
-  std::sort(codes.begin(), codes.end());
-  return codes;
-}
-
 // Reads the field of tools/train that a group of languages has when it was trained on some pairs of
 // its members only: "language_pairs": [["eng", "deu"], ["deu", "eng"]].  The first is the model's
 // own.  Empty without the field.

@@ -20,6 +20,7 @@
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/base/yaml.h"
+#include "engine/families/hugging_face.h"
 
 namespace dragoman::marian_nmt {
 namespace {
@@ -163,20 +164,34 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return config;
 }
 
-Languages LanguagesOf(const MarianModel& model) {
+// In an archive of OPUS-MT, texts are made into pieces before they reach Marian, which looks these
+// up as words: the pieces' models lie beside its vocabularies.
+absl::Status UsePiecesBeside(const DirectoryFiles& files, Side* source, Side* target) {
+  constexpr char kSource[] = "source.spm", kTarget[] = "target.spm";
+  if (source->numbered || !files.Has(kSource) || !files.Has(kTarget)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(source->pieces, ReadPieceModel(files.Path(kSource)));
+  ASSIGN_OR_RETURN(target->pieces, ReadPieceModel(files.Path(kTarget)));
+  return absl::OkStatus();
+}
+
+// Those of the tokens >>xx<< of an OPUS-MT model for several targets, or of the files' names.
+Languages LanguagesOf(const MarianModel& model, const Vocabulary& source) {
+  const std::vector<std::string> codes = TargetCodes(source);
+  if (!codes.empty()) return Languages::All({}, codes, {}, /*target_needed=*/false);
   const LanguagePair& pair = model.files.languages;
   return pair.source.empty() ? Languages() : Languages::Only({pair});
 }
 
 absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
-  return LanguagesOf(model);
+  ASSIGN_OR_RETURN(const Side source, ReadSide(model.files.source_vocabulary));
+  return LanguagesOf(model, *source.vocabulary);
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec&) {
   ASSIGN_OR_RETURN(const MarianModel model, OpenMarianModel(files));
-  ASSIGN_OR_RETURN(const Side source, ReadSide(model.files.source_vocabulary));
+  ASSIGN_OR_RETURN(Side source, ReadSide(model.files.source_vocabulary));
   Side target = source;
   if (model.files.target_vocabulary != model.files.source_vocabulary) {
     ASSIGN_OR_RETURN(target, ReadSide(model.files.target_vocabulary));
@@ -186,6 +201,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
         absl::StrCat(model.files.source_vocabulary, " and ", model.files.target_vocabulary,
                      " are of different kinds, want both of SentencePiece or of words"));
   }
+  RETURN_IF_ERROR(UsePiecesBeside(files, &source, &target));
   TokenizerParts parts;
   parts.source_pieces = source.pieces;
   parts.target_pieces = target.pieces;
@@ -197,8 +213,14 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   parts.skipped = {target.eos_id};
   parts.ends_text = source.eos_id;
   RETURN_IF_ERROR(model.fields().Read("right-left", &parts.reversed));
-  parts.languages = LanguagesOf(model);
-  parts.frame = [eos = source.eos_id](const LanguagePair&) { return Frame{.after = {eos}}; };
+  parts.languages = LanguagesOf(model, *source.vocabulary);
+  parts.leading_language_code = !TargetCodes(*source.vocabulary).empty();
+  parts.frame = [eos = source.eos_id, vocabulary = source.vocabulary](const LanguagePair& pair) {
+    Frame frame{.after = {eos}};
+    const std::string code = absl::StrCat(">>", pair.target, "<<");
+    if (vocabulary->IdOf(code).has_value()) frame.text_prefix = code + " ";
+    return frame;
+  };
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 

@@ -78,7 +78,9 @@ TEST_P(SavedModel, TranslatesAsItsToolkitDoes) {
     request.options.num_hypotheses = asked.value("num_return_sequences", 1);
     request.options.length_penalty = asked.value("length_penalty", 1.0f);
     request.options.max_length = asked.value("max_length", 48) - 1;
-    request.options.min_length = std::max(0, asked.value("min_length", 0) - 1);
+    if (asked.contains("min_length")) {
+      request.options.min_length = asked.at("min_length").get<int>() - 1;
+    }
     request.options.early_stopping = EarlyStopping::kHeuristic;
     request.options.repetition_guard = false;
     for (const Json& input : golden_.at("inputs")) request.texts.push_back(input.at("text"));
@@ -95,7 +97,11 @@ TEST_P(SavedModel, TranslatesAsItsToolkitDoes) {
         ids.erase(ids.begin());  // the decoder's start
         if (!ids.empty() && ids.back() == model_->spec().eos_id) ids.pop_back();
         EXPECT_EQ(hypotheses[h].token_ids, ids) << t << " " << golden_.at("inputs")[t].at("text");
-        EXPECT_EQ(hypotheses[h].text, wanted[h].at("text").get<std::string>()) << t;
+        // That of SMaLL-100 was decoded without its tokenizer, which leaves languages out.
+        const std::string text = wanted[h].at("text");
+        if (text.find("__") == text.npos) {
+          EXPECT_EQ(hypotheses[h].text, text) << t;
+        }
         if (!wanted[h].at("score").is_null()) {
           EXPECT_NEAR(hypotheses[h].score, wanted[h].at("score").get<float>(), 1e-4f) << t;
         }
@@ -107,8 +113,8 @@ TEST_P(SavedModel, TranslatesAsItsToolkitDoes) {
 INSTANTIATE_TEST_SUITE_P(All, SavedModel,
                          testing::Values("quickmt-joint-rand", "quickmt-split-rand",
                                          "small100-rand"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& each) {
+                           std::string name = each.param;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

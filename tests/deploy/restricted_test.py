@@ -92,7 +92,8 @@ class RestrictedTest(unittest.TestCase):
         self.assertGreater(len(document), 5_000_000)
         form = ("--B\r\nContent-Disposition: form-data; name=\"target_language\"\r\n\r\nde\r\n"
                 "--B\r\nContent-Disposition: form-data; name=\"column\"\r\n\r\ntext\r\n"
-                f"--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n{document}\r\n--B--\r\n")
+                "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.csv\"\r\n\r\n"
+                f"{document}\r\n--B--\r\n")
         status, answer = self.call(address, "POST", "/v1/translate_file", form, "multipart/form-data; boundary=B")
         self.assertEqual(status, 200, answer[:300])
         self.assertIn(b"Guten Morgen.", answer[:100])

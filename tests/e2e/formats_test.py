@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import numpy
+
 from harness import CLIENT, SERVER, SOURCE_DIR, Server, pb
 from suite import optional
 
@@ -118,6 +120,80 @@ class FormatsTest(unittest.TestCase):
         lines = [json.loads(line) for line in ended.stdout.splitlines()]
         self.assertEqual(len(lines), len(self.texts))
         return [(line["source"], line["hypotheses"]) for line in lines]
+
+    def write_opus(self, path):
+        """The model as OPUS-MT's archives have it: Marian's own file, pieces by two models beside the vocabulary."""
+        tensors = {name: numpy.frombuffer(raw, numpy.float32).reshape(shape) for name, (shape, raw) in
+                   torch_saved.read_safetensors(os.path.join(MODEL, "model.safetensors")).items()}
+        with open(os.path.join(MODEL, "vocab.json"), encoding="utf-8") as file:
+            vocabulary = json.load(file)
+        size = vocabulary.pop("<pad>")  # the last one, which transformers adds
+        marian = {"Wemb": tensors["model.shared.weight"][:size],
+                  "decoder_ff_logit_out_b": tensors["final_logits_bias"][:, :size]}
+        for side in "encoder", "decoder":
+            for layer in 0, 1:
+                own, its = f"model.{side}.layers.{layer}", f"{side}_l{layer + 1}"
+
+                def linear(name, to, letter, own=own, its=its):
+                    marian[f"{its}_{to}_W{letter}"] = tensors[f"{own}.{name}.weight"].T
+                    marian[f"{its}_{to}_b{letter}"] = tensors[f"{own}.{name}.bias"][None]
+
+                def norm(name, to, own=own, its=its):
+                    marian[f"{its}_{to}_ln_scale"] = tensors[f"{own}.{name}.weight"][None]
+                    marian[f"{its}_{to}_ln_bias"] = tensors[f"{own}.{name}.bias"][None]
+                for attention, to in (("self_attn", "self"), ("encoder_attn", "context"))[:1 + (side == "decoder")]:
+                    for letter in "qkv":
+                        linear(f"{attention}.{letter}_proj", to, letter)
+                    linear(f"{attention}.out_proj", to, "o")
+                    norm(f"{attention}_layer_norm", f"{to}_Wo")
+                linear("fc1", "ffn", "1")
+                linear("fc2", "ffn", "2")
+                norm("final_layer_norm", "ffn_ffn")
+        options = f"""type: transformer
+version: v1.9.0
+dim-emb: 64
+dim-vocabs: [{size}, {size}]
+enc-depth: 2
+dec-depth: 2
+transformer-heads: 4
+transformer-dim-ffn: 128
+transformer-ffn-depth: 2
+transformer-ffn-activation: swish
+transformer-preprocess: ""
+transformer-postprocess: dan
+transformer-postprocess-emb: d
+tied-embeddings-all: true
+"""
+        marian["special:model.yml"] = numpy.frombuffer(options.encode() + b"\0", numpy.int8)
+        os.mkdir(path)
+        numpy.savez(os.path.join(path, "opus.model.npz"), **{
+            name: numpy.ascontiguousarray(value) for name, value in marian.items()})
+        with open(os.path.join(path, "opus.vocab.yml"), "w", encoding="utf-8") as file:
+            file.writelines(f"{json.dumps(piece)}: {number}\n" for piece, number in vocabulary.items())
+        with open(os.path.join(path, "decoder.yml"), "w", encoding="utf-8") as file:
+            file.write("relative-paths: true\nmodels: [opus.model.npz]\nvocabs: [opus.vocab.yml, opus.vocab.yml]\n"
+                       "beam-size: 6\nnormalize: 1\nmini-batch: 1\n")
+        for name in "source.spm", "target.spm":
+            shutil.copy(os.path.join(MODEL, name), path)
+
+    def test_an_archive_of_opus_mt_answers_as_its_conversion(self):
+        path = os.path.join(self.directory, "opus")
+        self.write_opus(path)
+        server = Server("--model", f"opus={path}", "--model", f"converted={MODEL}", "--precision", "float32")
+        self.addCleanup(lambda: self.assertEqual(server.stop(), 0))
+        options = pb.DecodingOptions(beam_size=1, max_length=60, repetition_guard=False, disable_unk=True)
+        ids, answers = {}, {}
+        for model in "opus", "converted":
+            tokenized = server.translation.Tokenize(pb.TokenizeRequest(contents=self.texts, model=model)).texts
+            ids[model] = [list(text.token_ids) for text in tokenized]
+            answers[model] = [server.translate(
+                text, model=model, options=options, sentence_splitting=pb.SENTENCE_SPLITTING_NONE
+            ).translations[0].hypotheses[0].text for text in self.texts]
+        self.assertTrue(any(text.startswith(">>") for text in self.texts))
+        self.assertEqual(ids["opus"], ids["converted"])
+        # Marian's norms add another epsilon, which decides between tokens that are about as likely.
+        alike = sum(a == b for a, b in zip(answers["opus"], answers["converted"]))
+        self.assertGreater(alike, 0.8 * len(self.texts))
 
     def test_a_file_that_was_not_fetched_says_so(self):
         path = self.model("pointer")

@@ -291,7 +291,8 @@ class HostileTest(unittest.TestCase):
         value = seed()
         paths = {"Translate": "/v1/translate", "Score": "/v1/score", "Tokenize": "/v1/tokenize",
                  "DetectLanguage": "/v1/detect", "CreateMemory": "/v1/memories",
-                 "LearnSegments": f"/v1/memories/{self.ids['Memory']}/segments", "TranslateStream": "/v1/translate:stream"}
+                 "LearnSegments": f"/v1/memories/{self.ids['Memory']}/segments",
+                 "TranslateStream": "/v1/translate:stream"}
         inputs = {method.name: method.input_type for _, method in methods()}
         headers = {"Authorization": "Bearer " + TOKENS["attacker"], "Content-Type": "application/json",
                    "X-Request-Timeout": "2"}

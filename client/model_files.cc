@@ -76,13 +76,12 @@ absl::Status NothingToServe(const std::vector<std::string>& names) {
   }
   return absl::FailedPreconditionError(
       "the repository holds no weights that can be served: neither model.safetensors nor "
-      "pytorch_model.bin, nor the shards of either, nor CTranslate2's model.bin, nor one of "
-      "Marian's "
-      ".npz");
+      "pytorch_model.bin, nor the shards of either, nor CTranslate2's model.bin, nor an .npz "
+      "with its pieces");
 }
 
-// Marian's own files, such as those of HPLT: the only .npz, and what says how to read it.
-ModelFiles MarianFiles(const std::set<std::string>& names) {
+// The only .npz, and what says how to read it, as HPLT publishes its models.
+ModelFiles NpzFiles(const std::set<std::string>& names) {
   ModelFiles chosen;
   std::vector<std::string> models;
   for (const std::string& name : names) {
@@ -103,9 +102,9 @@ absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
   const auto weights = std::find_if(std::begin(kWeights), std::end(kWeights),
                                     [&](const Weights& w) { return all.contains(w.file); });
   if (weights == std::end(kWeights)) {
-    ModelFiles marian = MarianFiles(all);
-    if (marian.files.empty()) return NothingToServe(names);
-    return marian;
+    ModelFiles found = NpzFiles(all);
+    if (found.files.empty()) return NothingToServe(names);
+    return found;
   }
   ModelFiles chosen;
   for (const char* name : kBeside) {

@@ -169,8 +169,19 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
 absl::Status UsePiecesBeside(const DirectoryFiles& files, Side* source, Side* target) {
   constexpr char kSource[] = "source.spm", kTarget[] = "target.spm";
   if (source->numbered || !files.Has(kSource) || !files.Has(kTarget)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(source->pieces, ReadPieceModel(files.Path(kSource)));
-  ASSIGN_OR_RETURN(target->pieces, ReadPieceModel(files.Path(kTarget)));
+  for (const auto& [name, side] : {std::pair(kSource, source), std::pair(kTarget, target)}) {
+    ASSIGN_OR_RETURN(side->pieces, ReadPieceModel(files.Path(name)));
+    const std::vector<std::string> pieces = side->pieces->Pieces();
+    const auto unknown = static_cast<size_t>(std::count_if(
+        pieces.begin(), pieces.end(), [vocabulary = side->vocabulary](const auto& piece) {
+          return !vocabulary->IdOf(piece).has_value();
+        }));
+    // A few may be: those that no text of the training had.
+    if (2 * unknown <= pieces.size()) continue;
+    return absl::UnimplementedError(absl::StrCat(files.Path(name), ": ", unknown, " of its ",
+                                                 pieces.size(),
+                                                 " pieces are not in the vocabulary beside it"));
+  }
   return absl::OkStatus();
 }
 

@@ -17,12 +17,13 @@ import unittest
 import files
 from harness import BUILT_IN, SERVER, await_true, listening
 
-# In a mount namespace of its own: everything is read-only but /tmp, the state directory and what the kernel has.
+# In a mount namespace of its own: everything is read-only but $TMP, in the place of /tmp (where this tree may be), the
+# state directory and what the kernel has.
 ENCLOSE = """set -e
 mount --make-rprivate /
-mount -t tmpfs -o size=$SIZE tmpfs /tmp
-mkdir /tmp/state
-mount --bind /tmp/state "$STATE"
+mount -t tmpfs -o size=$SIZE tmpfs "$TMP"
+mkdir "$TMP/state"
+mount --bind "$TMP/state" "$STATE"
 mount -o remount,bind,ro / || mount -o bind,ro / /
 ! touch /written-by-a-test 2>/dev/null
 exec setpriv --inh-caps=-all --bounding-set=-all --no-new-privs "$@"
@@ -57,14 +58,13 @@ class RestrictedTest(unittest.TestCase):
         return f"{number}m"
 
     def start(self, *arguments):
-        state = tempfile.TemporaryDirectory(dir=os.path.dirname(SERVER))
-        self.addCleanup(state.cleanup)
+        tmp, state = (self.enterContext(tempfile.TemporaryDirectory(dir=os.path.dirname(SERVER))) for _ in range(2))
         namespaces = ["unshare", "--user", "--map-root-user", "--mount"]
         process = subprocess.Popen(
             [*namespaces, "bash", "-c", ENCLOSE, "enclosed", SERVER, "--model", f"en-de-fr-es={BUILT_IN}",
              "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
-             "--store", f"sqlite:{state.name}/store.sqlite", *arguments],
-            env={**os.environ, "STATE": state.name, "SIZE": self.tmp_size(), "TMPDIR": "/tmp"},
+             "--store", f"sqlite:{state}/store.sqlite", *arguments],
+            env={**os.environ, "STATE": state, "TMP": tmp, "TMPDIR": tmp, "SIZE": self.tmp_size()},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (process.terminate(), process.communicate(timeout=60)))
         for line in process.stdout:

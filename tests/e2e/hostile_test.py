@@ -1,6 +1,6 @@
 """Hostile requests over all methods, made from the API's descriptors: memory, time and others' latency stay bounded.
 
-DRAGOMAN_HOSTILE_CALLS sets their number (default 1,500).  What is printed beside each attack is in docs/limits.md.
+DRAGOMAN_HOSTILE_CALLS sets their number (default 600).  What is printed beside each attack is in docs/limits.md.
 """
 
 import collections
@@ -28,7 +28,7 @@ from harness import BUILT_IN, Server, instrumented, pb, seed
 
 load_tests = together.load_tests
 
-CALLS = int(os.environ.get("DRAGOMAN_HOSTILE_CALLS", 1500))
+CALLS = int(os.environ.get("DRAGOMAN_HOSTILE_CALLS", 600))
 MIB = 1 << 20
 LIMIT = 1024 * MIB
 TOKENS = {name: f"{name}-token-0123456789" for name in ("victim", "attacker", "another")}
@@ -247,7 +247,7 @@ class HostileTest(unittest.TestCase):
         start = time.monotonic()
         try:
             yield
-            while time.monotonic() - start < 2:
+            while time.monotonic() - start < 1:
                 time.sleep(0.1)
         finally:
             victim, health = (watch.end() for watch in watches)

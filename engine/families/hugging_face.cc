@@ -253,15 +253,19 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
 
 absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files) {
   std::vector<std::string> tokens;
-  for (const char* file : {"special_tokens_map.json", "tokenizer_config.json"}) {
+  // transformers 5 calls the field extra_special_tokens, and in version 4 that was an object.
+  for (const auto& [file, field] :
+       {std::pair("special_tokens_map.json", "additional_special_tokens"),
+        {"tokenizer_config.json", "additional_special_tokens"},
+        {"tokenizer_config.json", "extra_special_tokens"}}) {
     ASSIGN_OR_RETURN(const Json json, ReadOptionalJson(files, file));
-    const auto it = json.find("additional_special_tokens");
+    const auto it = json.find(field);
     if (it == json.end() || !it->is_array() || it->empty()) continue;
     for (const Json& token : *it) {
       const Json& content = token.is_object() ? token.value("content", Json()) : token;
       if (!content.is_string()) {
         return absl::InvalidArgumentError(
-            absl::StrCat(files.Path(file), ": additional_special_tokens are not strings"));
+            absl::StrCat(files.Path(file), ": ", field, " are not strings"));
       }
       tokens.push_back(content.get<std::string>());
     }

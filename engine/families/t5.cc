@@ -128,7 +128,8 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   RETURN_IF_ERROR(fields.model.Read("layer_norm_epsilon", &spec.norm_epsilon));
   RETURN_IF_ERROR(ReadShape(fields.model, multilingual, &spec));
   spec.tied_output = !multilingual;
-  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  // That of an mT5 is always a table of its own, and transformers 5 writes that it is not.
+  if (!multilingual) RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
   // transformers 5 always writes `true` to that field, and the value that it read to this one.
   RETURN_IF_ERROR(fields.model.Read("scale_decoder_outputs", &spec.tied_output));
   if (spec.tied_output) spec.logit_scale = 1.0f / std::sqrt(static_cast<float>(spec.d_model));

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
+#include "server/base/errors.h"
 #include "server/base/uuid.h"
 
 namespace dragoman {
@@ -97,7 +98,6 @@ absl::Duration StoredDocument::TimeLeft(absl::Time now) const {
 struct DocumentStore::Work {
   std::string id, key, principal;
   absl::Time started;
-  bool taken = false;  // from another server
   OnEnd on_end;
   std::map<std::string, std::string> known;  // passages that another server has translated
 
@@ -278,12 +278,14 @@ void DocumentStore::Finish(const std::shared_ptr<Work>& work) {
     lost = work->lost;
   }
   const absl::Status& end = work->end->status;
-  // Another server goes on with what this one was to end, or had no place for.
-  const bool left = !end.ok() && (closed || parts_->gate->shut() ||
-                                  (work->taken && absl::IsResourceExhausted(end)));
+  // Another server goes on with what this one was to end, and one of them, after a while, with what
+  // it had no place for, unless somebody waits for the end.
+  const bool ends = closed || parts_->gate->shut();
+  const bool is_full = absl::IsResourceExhausted(end) && !IsMessageTooLarge(end);
+  const bool left = !end.ok() && (ends || (is_full && work->on_end == nullptr));
   if (left) {
     Renew(work.get()).IgnoreError();  // what was translated is not lost
-    Release(*work);
+    Release(*work, ends ? absl::UnixEpoch() : absl::Now() + limits_.renew);
   } else if (!lost) {
     // If this fails, the lease runs out, and another server does it again.
     WriteEnd(work.get()).IgnoreError();
@@ -357,14 +359,14 @@ absl::Status DocumentStore::Renew(Work* work) const {
   return absl::OkStatus();
 }
 
-// Another server may take it at once.
-void DocumentStore::Release(const Work& work) const {
+// Another server may take it from then on.
+void DocumentStore::Release(const Work& work, absl::Time then) const {
   database_
       ->Transact(Soon(), Database::kWrite,
                  [&](Connection* connection) {
                    return connection
-                       ->Run("UPDATE documents SET lease = 0 WHERE id = $1 AND server = $2",
-                             {work.id, server_})
+                       ->Run("UPDATE documents SET lease = $1 WHERE id = $2 AND server = $3",
+                             {absl::ToUnixMillis(then), work.id, server_})
                        .status();
                  })
       .IgnoreError();
@@ -450,7 +452,6 @@ void DocumentStore::TakeOne(absl::Time now) {
             [&](Row row) { work->known.emplace(std::move(row.text(0)), std::move(row.text(1))); });
       });
   if (!taken.ok()) return;
-  work->taken = true;
   Caller caller;
   caller.on_behalf_of = work->principal;
   const auto ready = [this, weak = std::weak_ptr(work)] {

@@ -101,7 +101,7 @@ class DocumentStore {
   void Finish(const std::shared_ptr<Work>& work);
   absl::Status WriteEnd(Work* work) const;
   absl::Status Renew(Work* work) const;
-  void Release(const Work& work) const;
+  void Release(const Work& work, absl::Time then) const;
   void TakeOne(absl::Time now);
 
   const ServerParts* const parts_;

@@ -394,6 +394,20 @@ TEST_F(DocumentPatienceTest, WhoFallsSilentLosesThePlace) {
   EXPECT_EQ(Post("/v1/translate_file", Upload(kText, {{"target_language", "de"}})).code, 200);
 }
 
+// It is done when there is a place.
+TEST_F(DocumentPatienceTest, AFileThatIsFetchedLaterWaitsForAPlace) {
+  absl::StatusOr<Share> place = server_.server().documents().Enter("somebody");
+  ASSERT_TRUE(place.ok());
+  const nlohmann::json document =
+      Json(Post("/v2/document", Upload(kText, {{"target_lang", "DE"}})));
+  const std::string path = "/v2/document/" + document.value("document_id", "");
+  const std::string key = nlohmann::json({{"document_key", document["document_key"]}}).dump();
+  absl::SleepFor(absl::Milliseconds(500));
+  EXPECT_EQ(Json(Post(path, key, kJson)).value("status", ""), "queued");
+  *place = Share();
+  EXPECT_EQ(AwaitDeepL(document)["status"], "done");
+}
+
 class DocumentBytesTest : public DocumentsTest {
  protected:
   static ServerOptions Options() {

@@ -1,14 +1,14 @@
-// Threads for work that takes long or waits, so that it is not done by a thread that serves many:
-// one of a connection, or a worker of the engine.
+// Threads for slow or blocking work, to keep it off threads that serve many callers: connection
+// threads and engine workers.
 //
 //   WorkThreads threads(4, "to be prepared");
 //   RETURN_IF_ERROR(threads.Run("alice", [...] { ... }));
 //
-// Principals share the threads' time.  Each has an account of the seconds that its work took, and
-// the next piece of work is of the one whose account is lowest; one that comes, or comes back,
-// starts level with the last one that was served.  (Start-time fair queueing: Goyal, Vin and Cheng,
-// 1996.)  No principal has all the threads at once, so that another one waits for at most the piece
-// that ends first.  A bounded number of pieces wait.
+// Principals share the threads' time.  Each has an account of the seconds that its work took.  The
+// lowest account is served next; a new or returning principal starts level with the one served
+// last.  (Start-time fair queueing: Goyal, Vin and Cheng, 1996.)  If there are several threads, no
+// principal has all of them at once, so one never waits for all of another's work.  A bounded
+// number of pieces wait.
 //
 // Thread-safe.
 
@@ -32,9 +32,9 @@ class WorkThreads {
  public:
   static constexpr size_t kMostWaiting = 4096, kMostOfPrincipal = 1024;
 
-  // `what` is done with requests, for messages: "too many requests wait WHAT".
+  // `what` completes the message "too many requests wait WHAT".
   WorkThreads(int threads, const char* what);
-  // Does what waits.
+  // Runs what waits.
   ~WorkThreads();
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
@@ -52,7 +52,7 @@ class WorkThreads {
   using Accounts = std::map<std::string, Account>;
 
   void Serve();
-  // Whose work is next; the end if there is none that may run.
+  // Whose work is next, or end() if none may run.
   Accounts::iterator Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Charge(Accounts::iterator account, double seconds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

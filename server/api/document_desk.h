@@ -4,8 +4,8 @@
 //   ASSIGN_OR_RETURN(Share place, desk.Enter("alice"));   // RESOURCE_EXHAUSTED if it is full
 //   desk.Run([...] { ... });
 //
-// Places and memory are shared by callers (shared_budget.h), so that nobody keeps others out.  Who
-// is not known yet, because the token may be behind the file, is an address.
+// Places and memory are shared by callers (shared_budget.h), so that nobody keeps others out. Until
+// the token, which may follow the file, is read, the holder is an address.
 //
 // Thread-safe.
 
@@ -38,10 +38,10 @@ class DocumentDesk {
 
   const DocumentLimits& limits() const { return limits_; }
 
-  // A place for a file that is translated.  UNIMPLEMENTED if none is.
+  // A place for a file that is translated.  RESOURCE_EXHAUSTED if there is none for this holder;
+  // UNIMPLEMENTED if the server translates no files.
   absl::StatusOr<Share> Enter(const std::string& holder);
-  // For a file that arrives or is written.  `expected` as in Spool::New.  UNIMPLEMENTED if none is
-  // translated.
+  // For a file that arrives or is written.  `expected` as in Spool::New.  Errors as Enter.
   absl::StatusOr<std::shared_ptr<Spool>> NewSpool(const std::string& holder, size_t expected);
   // Memory for a file that is translated.
   absl::StatusOr<Share> TakeMemory(const std::string& holder, size_t bytes) {

@@ -1,4 +1,4 @@
-// Gives memory back to the system that a burst has left free in the heap.
+// Returns heap memory that a burst has left free to the system.
 
 #ifndef DRAGOMAN_SERVER_BASE_FREE_HEAP_H_
 #define DRAGOMAN_SERVER_BASE_FREE_HEAP_H_
@@ -9,7 +9,7 @@ namespace dragoman {
 
 class FreeHeap {
  public:
-  // To be called now and then.  It may take a while: not for a thread that serves anybody.
+  // To be called now and then.  It can be slow: not on a serving thread.
   void GiveBack();
 
  private:

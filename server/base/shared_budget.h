@@ -2,12 +2,12 @@
 // not know each other.
 //
 //   SharedBudget budget("documents", 512 << 20);
-//   ASSIGN_OR_RETURN(Share share, budget.Take("alice", 48 << 20));   // returned when it is
-//   destroyed
+//   // Returned when it is destroyed.
+//   ASSIGN_OR_RETURN(Share share, budget.Take("alice", 48 << 20));
 //
-// A holder gets more as long as it then has no more than what is left for everybody else (dynamic
-// thresholds: Choudhury and Hahne, 1998).  So one alone gets a half, two get a third each, and
-// whoever comes later finds something; who has nothing may have the last place.  Of 8 places:
+// A holder may take more if its new total is at most what would remain free (dynamic thresholds:
+// Choudhury and Hahne, 1998).  So one alone gets half, two that grow together a third each, and a
+// newcomer finds something, were it the last place.  Of 8 places:
 //
 //   alice has 4: her next is refused, because she would have 5, and 3 were left
 //   bob comes:   2, which leaves 2
@@ -34,7 +34,7 @@ namespace dragoman {
 
 class SharedBudget;
 
-// What somebody holds of a budget, which must outlive it.
+// A held part of a budget.  The budget must outlive it.
 class Share {
  public:
   Share() = default;
@@ -47,7 +47,7 @@ class Share {
   }
   ~Share() { Return(); }
 
-  // Makes it at least so much.  RESOURCE_EXHAUSTED, and it is what it was.  REQUIRES: it was taken.
+  // Raises it to at least `amount`; on RESOURCE_EXHAUSTED it is unchanged.  REQUIRES: from Take.
   absl::Status Raise(size_t amount);
   void Return();
   size_t amount() const { return amount_; }
@@ -59,7 +59,7 @@ class Share {
   size_t amount_ = 0;
 };
 
-// Of one budget, for the metrics.
+// One budget's metrics.
 struct BudgetStats {
   const char* name = "";
   size_t used = 0, limit = 0;
@@ -68,12 +68,12 @@ struct BudgetStats {
 
 class SharedBudget {
  public:
-  // `name` is a literal: that of its metrics.
+  // `name`: a literal, used in metrics.
   SharedBudget(const char* name, size_t limit) : name_(name), limit_(limit) {}
   SharedBudget(const SharedBudget&) = delete;
   SharedBudget& operator=(const SharedBudget&) = delete;
 
-  // RESOURCE_EXHAUSTED if that is more than there is for this holder now.
+  // RESOURCE_EXHAUSTED if this holder cannot have that much now.
   absl::StatusOr<Share> Take(const std::string& holder, size_t amount);
 
   BudgetStats Stats() const;

@@ -9,6 +9,7 @@ so what is compared is shares of the sum, and only they: a room's share of the c
 share that has grown by half and by three points fails; whoever means it changes the page.
 """
 
+import glob
 import json
 import os
 import re
@@ -69,9 +70,19 @@ def labels_of(build):
             for test in json.loads(listed.stdout)["tests"]}
 
 
-def main(build, results, write):
+def not_compared(build):
+    """Why the seconds of compiling say nothing; None: they do.  The table is that of Debian 12's compiler."""
     with open(os.path.join(build, "CMakeCache.txt"), encoding="utf-8") as file:
-        cached = re.search(r"^CMAKE_CXX_COMPILER_LAUNCHER:\w+=.+$", file.read(), re.M)
+        if re.search(r"^CMAKE_CXX_COMPILER_LAUNCHER:\w+=.+$", file.read(), re.M):
+            return "through a compiler cache"
+    described, = glob.glob(os.path.join(build, "CMakeFiles/*/CMakeCXXCompiler.cmake"))
+    with open(described, encoding="utf-8") as file:
+        major, = re.search(r'CMAKE_CXX_COMPILER_VERSION "(\d+)', file.read()).groups()
+    return None if major == "12" else f"by version {major} of the compiler"
+
+
+def main(build, results, write):
+    why_not = not_compared(build)
     with open(os.path.join(build, ".ninja_log"), encoding="utf-8") as file:
         of_build = compiled(file.read())
     of_tests = tested(ElementTree.parse(results), labels_of(build))
@@ -81,8 +92,8 @@ def main(build, results, write):
     compile_table = dict((name, float(share)) for name, share in ROW.findall(before))
     test_table = dict((name, float(share)) for name, share in ROW.findall(page[len(before):]))
     print(f"== Seconds: {sum(of_build.values()):.0f} of compiling"
-          f"{' (through a compiler cache: not compared)' if cached else ''}, {sum(of_tests.values()):.0f} of tests")
-    faults = [] if cached else list(grown(shares(of_build), compile_table))
+          f"{f' ({why_not}: not compared)' if why_not else ''}, {sum(of_tests.values()):.0f} of tests")
+    faults = [] if why_not else list(grown(shares(of_build), compile_table))
     faults += grown(shares(of_tests), test_table)
     for fault in faults:
         print(f"  {fault}")

@@ -92,6 +92,17 @@ class LedgerTest(unittest.TestCase):
         faults = list(ledger.grown({"server": 61.0, "client": 4.1, "new": 3.5}, stated))
         self.assertEqual([fault.split(":")[0] for fault in faults], ["client", "new", "server"])
 
+    def test_only_the_compiler_of_the_table_is_compared(self):
+        for version, why_not in (("12.2.0", None), ("14.2.0", "by version 14 of the compiler")):
+            with tempfile.TemporaryDirectory() as build:
+                os.makedirs(os.path.join(build, "CMakeFiles/3.25.1"))
+                with open(os.path.join(build, "CMakeCache.txt"), "w", encoding="utf-8"):
+                    pass
+                with open(os.path.join(build, "CMakeFiles/3.25.1/CMakeCXXCompiler.cmake"), "w",
+                          encoding="utf-8") as file:
+                    file.write(f'set(CMAKE_CXX_COMPILER_VERSION "{version}")\n')
+                self.assertEqual(ledger.not_compared(build), why_not)
+
     def test_the_page_has_both_tables(self):
         with open(ledger.PAGE, encoding="utf-8") as file:
             page = file.read()

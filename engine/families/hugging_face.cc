@@ -341,4 +341,14 @@ std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
   return codes;
 }
 
+std::function<Frame(const LanguagePair&)> TargetTagFrame(
+    std::shared_ptr<const Vocabulary> vocabulary, int32_t eos) {
+  return [vocabulary = std::move(vocabulary), eos](const LanguagePair& pair) {
+    Frame frame{.after = {eos}};
+    const std::string code = absl::StrCat(">>", pair.target, "<<");
+    if (vocabulary->IdOf(code).has_value()) frame.text_prefix = code + " ";
+    return frame;
+  };
+}
+
 }  // namespace dragoman

@@ -4,6 +4,9 @@
 #ifndef DRAGOMAN_ENGINE_FAMILIES_HUGGING_FACE_H_
 #define DRAGOMAN_ENGINE_FAMILIES_HUGGING_FACE_H_
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +41,11 @@ bool HasSmall100Tokenizer(const DirectoryFiles& files);
 // The language codes of all pieces of the form `>>xx<<`, sorted: the targets of a multilingual
 // model of OPUS-MT.
 std::vector<std::string> TargetCodes(const Vocabulary& vocabulary);
+
+// What goes around a text of OPUS-MT: `eos` behind it, and >>xx<< before it if the vocabulary has
+// that for the target language.
+std::function<Frame(const LanguagePair&)> TargetTagFrame(
+    std::shared_ptr<const Vocabulary> vocabulary, int32_t eos);
 
 // The object in a file of the directory; an empty one if there is no such file.
 absl::StatusOr<nlohmann::json> ReadOptionalJson(const DirectoryFiles& files,

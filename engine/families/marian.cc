@@ -162,12 +162,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   parts.unknown_id = *vocabulary->IdOf("<unk>");
   parts.leading_language_code = true;
   ASSIGN_OR_RETURN(parts.languages, LanguagesOf(fields, TargetCodes(*vocabulary)));
-  parts.frame = [vocabulary](const LanguagePair& pair) {
-    Frame frame{.after = {*vocabulary->IdOf("</s>")}};
-    const std::string code = absl::StrCat(">>", pair.target, "<<");
-    if (vocabulary->IdOf(code).has_value()) frame.text_prefix = code + " ";
-    return frame;
-  };
+  parts.frame = TargetTagFrame(vocabulary, *vocabulary->IdOf("</s>"));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 

@@ -226,12 +226,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   RETURN_IF_ERROR(model.fields().Read("right-left", &parts.reversed));
   parts.languages = LanguagesOf(model, *source.vocabulary);
   parts.leading_language_code = !TargetCodes(*source.vocabulary).empty();
-  parts.frame = [eos = source.eos_id, vocabulary = source.vocabulary](const LanguagePair& pair) {
-    Frame frame{.after = {eos}};
-    const std::string code = absl::StrCat(">>", pair.target, "<<");
-    if (vocabulary->IdOf(code).has_value()) frame.text_prefix = code + " ";
-    return frame;
-  };
+  parts.frame = TargetTagFrame(source.vocabulary, source.eos_id);
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 

@@ -18,21 +18,16 @@ namespace {
 
 // The work of making jobs of a request, in bytes that are read (still_wanted.h).
 size_t PreparingWork(const HopRequest& request) {
-  const auto bytes = [](const std::vector<std::string>& texts) {
-    size_t sum = 0;
-    for (const std::string& text : texts) sum += text.size();
-    return sum;
-  };
   const WordRules& words = request.words;
   size_t glossary = 0;
   for (const GlossaryEntry& entry : words.glossary) {
-    glossary += entry.source.size() + bytes(entry.targets);
+    glossary += entry.source.size() + BytesOf(entry.targets);
   }
-  return bytes(request.texts) + bytes(request.targets) + bytes(request.target_prefixes) +
-         bytes(request.previous_texts) + bytes(request.previous_translations) +
+  return BytesOf(request.texts) + BytesOf(request.targets) + BytesOf(request.target_prefixes) +
+         BytesOf(request.previous_texts) + BytesOf(request.previous_translations) +
          request.memories.size() * StillWanted::kWorkBetween +
-         glossary * (1 + words.never_say.size()) + bytes(words.never_say) +
-         bytes(words.suppress_sequences) + words.suppress_token_ids.size();
+         glossary * (1 + words.never_say.size()) + BytesOf(words.never_say) +
+         BytesOf(words.suppress_sequences) + words.suppress_token_ids.size();
 }
 
 bool TakesLong(size_t work) { return work > StillWanted::kWorkBetween; }
@@ -212,6 +207,12 @@ void Hop::Respond(absl::Status status) {
 }
 
 }  // namespace
+
+size_t BytesOf(const std::vector<std::string>& texts) {
+  size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size();
+  return bytes;
+}
 
 void PrepareInPool(WorkerPool* pool, const RequestState& state, size_t work,
                    std::function<void(absl::Status)> then) {

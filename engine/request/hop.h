@@ -7,8 +7,11 @@
 #ifndef DRAGOMAN_ENGINE_REQUEST_HOP_H_
 #define DRAGOMAN_ENGINE_REQUEST_HOP_H_
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
@@ -24,6 +27,9 @@ struct HopCall {
   OnProgress on_progress = nullptr;
   absl::Duration waited;  // for the model, which counts as a part of the wait for a batch
 };
+
+// Of all texts together.
+size_t BytesOf(const std::vector<std::string>& texts);
 
 // Calls `then` at once if the work that it does for a request is little (still_wanted.h), or else
 // on one of the pool's threads for what takes long; or with RESOURCE_EXHAUSTED, if too much waits

@@ -83,12 +83,6 @@ absl::Status OfTheWhole(const absl::Status& status, const std::vector<size_t>& t
   return WithField(status, absl::StrCat(element->list, "[", texts[element->index], "]"));
 }
 
-size_t BytesOf(const std::vector<std::string>& texts) {
-  size_t bytes = 0;
-  for (const std::string& text : texts) bytes += text.size();
-  return bytes;
-}
-
 // A text that needs no translation is its own translation.
 TranslateResponse Unchanged(std::vector<std::string> texts, bool judge) {
   TranslateResponse response;

@@ -188,8 +188,8 @@ absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& 
                         "BIGINT) FROM documents",
                         {principal}));
     const auto fits = [](int64_t limit, int64_t used, int64_t held, int64_t wanted) {
-      const int64_t left = limit - used - wanted;
-      return left >= 0 && held + wanted <= std::max<int64_t>(left, 1);
+      return SharedBudget::Fits(static_cast<size_t>(limit), static_cast<size_t>(used),
+                                static_cast<size_t>(held), static_cast<size_t>(wanted));
     };
     const Row& row = rows[0];
     if (fits(limits_.documents, row.number(0), row.number(2), 1) &&

@@ -1,7 +1,5 @@
 #include "server/base/shared_budget.h"
 
-#include <algorithm>
-
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 
@@ -32,8 +30,7 @@ absl::Status SharedBudget::Add(const std::string& holder, size_t amount) {
   absl::MutexLock lock(&mutex_);
   const auto found = held_.find(holder);
   const size_t held = found == held_.end() ? 0 : found->second;
-  const size_t left = limit_ - used_;
-  if (amount > left || held + amount > std::max<size_t>(left - amount, 1)) {
+  if (!Fits(limit_, used_, held, amount)) {
     ++refusals_;
     return OverBudget({name_, limit_, used_, held, amount});
   }

@@ -19,6 +19,7 @@
 #ifndef DRAGOMAN_SERVER_BASE_SHARED_BUDGET_H_
 #define DRAGOMAN_SERVER_BASE_SHARED_BUDGET_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -77,6 +78,12 @@ class SharedBudget {
   absl::StatusOr<Share> Take(const std::string& holder, size_t amount);
 
   BudgetStats Stats() const;
+
+  // The law: whether `amount` more may be taken by who has `held` of the `used` ones.
+  static bool Fits(size_t limit, size_t used, size_t held, size_t amount) {
+    const size_t left = limit - std::min(used, limit);
+    return amount <= left && held + amount <= std::max<size_t>(left - amount, 1);
+  }
 
  private:
   friend class Share;

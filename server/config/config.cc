@@ -156,8 +156,7 @@ absl::Status ResolveStore(const v1::ServerConfig& config, ServerOptions* options
 absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options) {
   constexpr size_t kMostAnswers = 128 << 20;
   constexpr int64_t kMostStored = 256 << 20, kMostIndexed = 512 << 20, kOnDisk = int64_t{4} << 30;
-  size_t& memory = options->memory_limit;
-  memory = static_cast<size_t>(config.memory_limit());
+  auto memory = static_cast<size_t>(config.memory_limit());
   if (memory == 0) memory = AvailableMemory();
   size_t& keys_values = options->pool.kv_capacity_bytes;
   // What is left by those large parts that have a setting is shared.

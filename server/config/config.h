@@ -126,7 +126,6 @@ struct ServerOptions {
   AnswerLimits answers;
   DocumentLimits documents;
   int max_message_bytes = 1 << 20;
-  size_t memory_limit = 0;  // of the process, of which each part has its limit; 0: not known
   size_t requests_memory = 256 << 20;  // that all calls may take (MemoryOfMessage)
   int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;

@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
+#include "engine/text/tokenizer_json.h"
 
 namespace dragoman::ctranslate2 {
 namespace {
@@ -26,7 +28,8 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return ModelConfig{std::move(spec), CTranslate2Search()};
 }
 
-// The SentencePiece models of a directory; each toolkit has its own names for them.
+// What has the pieces of a directory: SentencePiece models, for which each toolkit has its own
+// names, or the file of Hugging Face's tokenizers.
 struct PieceFiles {
   const char* source;
   const char* target;
@@ -40,7 +43,8 @@ constexpr PieceFiles kPieceFiles[] = {{"source.spm", "target.spm"},
                                       {"sentencepiece.bpe.model", "sentencepiece.bpe.model"},
                                       {"spiece.model", "spiece.model"},
                                       {"sentencepiece.model", "sentencepiece.model"},
-                                      {"tokenizer.model", "tokenizer.model"}};
+                                      {"tokenizer.model", "tokenizer.model"},
+                                      {kTokenizerJson, kTokenizerJson}};
 
 // The first of these files that exists, for one side; null: none does.
 const PieceFiles* FindPieceFiles(const DirectoryFiles& files, const char* PieceFiles::*side) {
@@ -54,6 +58,10 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieces(const DirectoryFile
                                                              const char* PieceFiles::*side,
                                                              const Vocabulary& vocabulary) {
   const PieceFiles* const found = FindPieceFiles(files, side);
+  if (found != nullptr && found->*side == std::string_view(kTokenizerJson)) {
+    ASSIGN_OR_RETURN(const TokenizerJson json, ReadTokenizerJson(files.Path(kTokenizerJson)));
+    return json.pieces;
+  }
   if (found != nullptr) return ReadPieceModel(files.Path(found->*side));
   std::vector<std::string> words;
   for (int32_t id = 0; id < vocabulary.size(); ++id) {

@@ -8,10 +8,12 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/formats/open_weights.h"
 #include "engine/text/chars_map.h"
+#include "engine/text/tokenizer_json.h"
 
 namespace dragoman {
 namespace {
@@ -274,20 +276,112 @@ absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const Direc
   return tokens;
 }
 
-absl::StatusOr<std::vector<std::string>> ListPieces(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  return PiecesIn({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()});
+namespace {
+
+// The first of these files that the directory has, or tokenizer.json; the first if it has none.
+std::string FileOfPieces(const DirectoryFiles& files, std::vector<const char*> names) {
+  names.push_back(kTokenizerJson);
+  for (const char* const name : names) {
+    if (files.Has(name)) return name;
+  }
+  return names.front();
 }
 
-absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces) {
+}  // namespace
+
+absl::StatusOr<PieceList> ListPieces(const DirectoryFiles& files, const ModelSpec& spec,
+                                     std::vector<const char*> names) {
+  const std::string name = FileOfPieces(files, std::move(names));
+  if (name == kTokenizerJson) {
+    ASSIGN_OR_RETURN(TokenizerLists lists, ReadTokenizerLists(files.Path(name)));
+    return PieceList{std::move(lists.pieces), std::move(lists.added), /*is_json=*/true};
+  }
+  PieceList list;
+  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
+                   MappedFile::Open(files.Path(name)));
+  list.pieces =
+      PiecesIn({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()});
+  ASSIGN_OR_RETURN(list.added, ReadAddedTokens(files, spec));
+  return list;
+}
+
+absl::StatusOr<DirectoryPieces> OpenPieces(const DirectoryFiles& files, const ModelSpec& spec,
+                                           std::vector<const char*> names) {
+  const std::string name = FileOfPieces(files, std::move(names));
+  DirectoryPieces pieces;
+  if (name == kTokenizerJson) {
+    ASSIGN_OR_RETURN(TokenizerJson json, ReadTokenizerJson(files.Path(name)));
+    pieces.model = std::move(json.pieces);
+    pieces.list.added = std::move(json.added);
+    pieces.list.is_json = true;
+    pieces.around.before = std::move(json.before);
+    pieces.around.after = std::move(json.after);
+  } else {
+    ASSIGN_OR_RETURN(pieces.model, ReadPieceModel(files.Path(name)));
+    ASSIGN_OR_RETURN(pieces.list.added, ReadAddedTokens(files, spec));
+  }
+  pieces.list.pieces = pieces.model->Pieces();
+  return pieces;
+}
+
+void SetPieces(const DirectoryPieces& pieces, TokenizerParts* parts) {
+  parts->source_pieces = parts->target_pieces = pieces.model;
+  parts->numbered_pieces = pieces.list.is_json;
+}
+
+absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& pieces,
+                        const Frame& frame, const std::vector<int32_t>& languages) {
+  if (!pieces.list.is_json) return absl::OkStatus();
+  const auto alike = [&](int32_t a, int32_t b) {
+    const auto is_language = [&](int32_t id) {
+      return std::find(languages.begin(), languages.end(), id) != languages.end();
+    };
+    return a == b || (is_language(a) && is_language(b));
+  };
+  const auto agree = [&](const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), alike);
+  };
+  const Frame& around = pieces.around;
+  if (agree(around.before, frame.before) && agree(around.after, frame.after)) {
+    return absl::OkStatus();
+  }
+  const auto words = [](const Frame& tokens) {
+    return absl::StrCat("[", absl::StrJoin(tokens.before, " "), "] and [",
+                        absl::StrJoin(tokens.after, " "), "]");
+  };
+  return absl::UnimplementedError(absl::StrCat(files.Path(kTokenizerJson),
+                                               ": post_processor puts the tokens ", words(around),
+                                               " around a text, want ", words(frame)));
+}
+
+absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list) {
+  Vocabulary vocabulary;
+  for (size_t id = 0; id < list.pieces.size(); ++id) {
+    if (list.is_json && list.pieces[id].empty()) continue;
+    RETURN_IF_ERROR(vocabulary.Add(list.pieces[id], static_cast<int64_t>(id)));
+  }
+  if (!list.is_json) return vocabulary;
+  for (const SpecialToken& token : list.added) {
+    const std::optional<int32_t> id = vocabulary.IdOf(token.text);
+    if (id.value_or(token.id) != token.id) {
+      return absl::InvalidArgumentError(absl::StrCat("tokenizer.json: added_tokens gives \"",
+                                                     token.text, "\" the id ", token.id,
+                                                     ", and model.vocab ", *id));
+    }
+    RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
+  }
+  return vocabulary;
+}
+
+absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceList& list) {
+  if (list.is_json) return VocabularyOf(list);
   Vocabulary vocabulary;
   int32_t id = 0;
   for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
     RETURN_IF_ERROR(vocabulary.Add(token, id++));
   }
-  const std::vector<std::string> all = pieces.Pieces();
-  for (size_t i = 3; i < all.size(); ++i) {
-    RETURN_IF_ERROR(vocabulary.Add(all[i], static_cast<int64_t>(i) + 1));
+  for (size_t i = 3; i < list.pieces.size(); ++i) {
+    RETURN_IF_ERROR(vocabulary.Add(list.pieces[i], static_cast<int64_t>(i) + 1));
   }
   return vocabulary;
 }

@@ -88,13 +88,44 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
 // The additional_special_tokens of special_tokens_map.json, or of tokenizer_config.json, in order.
 absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const DirectoryFiles& files);
 
-// PieceModel::Pieces of the file, without what takes long to make for encoding.  NOT_FOUND if there
-// is none; one that is malformed need not be noticed.
-absl::StatusOr<std::vector<std::string>> ListPieces(const std::string& path);
+// The file of Hugging Face's tokenizers library.
+inline constexpr char kTokenizerJson[] = "tokenizer.json";
+
+// The pieces of a directory and its added tokens: those of a SentencePiece model, and the files
+// beside it, or, where there is none, those of tokenizer.json.
+struct PieceList {
+  std::vector<std::string> pieces;  // by the ids of the file
+  std::vector<SpecialToken> added;
+  bool is_json = false;  // its ids are those of the model
+};
+// `names`: of the SentencePiece model.  NOT_FOUND if there is no file; one that is malformed need
+// not be noticed.
+absl::StatusOr<PieceList> ListPieces(const DirectoryFiles& files, const ModelSpec& spec,
+                                     std::vector<const char*> names);
+
+// The same, and what cuts a text into these pieces.
+struct DirectoryPieces {
+  PieceList list;
+  std::shared_ptr<const PieceModel> model;
+  Frame around;  // the tokens around a text, if is_json
+};
+absl::StatusOr<DirectoryPieces> OpenPieces(const DirectoryFiles& files, const ModelSpec& spec,
+                                           std::vector<const char*> names);
+
+// Fills in what tokenizers of one SentencePiece model, or of tokenizer.json, have in common.
+void SetPieces(const DirectoryPieces& pieces, TokenizerParts* parts);
+
+// UNIMPLEMENTED if tokenizer.json puts other tokens around a text than `frame` does; of
+// `languages`, any will do.
+absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& pieces,
+                        const Frame& frame, const std::vector<int32_t>& languages);
+
+// The vocabulary of the pieces by their ids, with the added tokens if it is that of tokenizer.json.
+absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list);
 
 // The vocabulary of a SentencePiece model in fairseq's numbering: <s>, <pad>, </s> and <unk> are 0
 // to 3, and the pieces from the model's third on have its id + 1.
-absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceModel& pieces);
+absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceList& list);
 
 // The search that generation_config.json asks for, or else config.json (where older models keep
 // it), or else Hugging Face's defaults.

@@ -24,6 +24,7 @@ namespace dragoman::m2m100 {
 namespace {
 
 constexpr char kArchitecture[] = "M2M100ForConditionalGeneration";
+constexpr char kPieces[] = "sentencepiece.bpe.model";
 
 // In the order of their ids.
 constexpr char kM2M100Languages[] =
@@ -75,7 +76,7 @@ absl::Status AddLanguage(const std::string& code, const std::string& piece, int3
 absl::Status AddSpecialToken(const SpecialToken& token, Parts* parts) {
   RETURN_IF_ERROR(parts->vocabulary.Add(token.text, token.id));
   parts->tokenizer.special_tokens.push_back(token);
-  parts->tokenizer.skipped.push_back(token.id);
+  if (!token.is_text) parts->tokenizer.skipped.push_back(token.id);
   return absl::OkStatus();
 }
 
@@ -118,16 +119,16 @@ bool IsNllbLanguage(const std::string& token) {
   return halves.size() == 2 && halves[0].size() == 3 && halves[1].size() == 4;
 }
 
-// The special tokens of an NLLB that has so many pieces, languages among them, in the order of
-// their ids.  The files that list added tokens have the ids of the languages.  Without such files,
-// the languages follow the pieces in the order of the special tokens.
+// The special tokens of an NLLB, languages among them, in the order of their ids.  The files that
+// list added tokens have the ids of the languages.  Without such files, the languages follow the
+// pieces in the order of the special tokens.
 absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files,
-                                                     const ModelSpec& spec, size_t pieces) {
-  ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
+                                                     const PieceList& list) {
+  std::vector<SpecialToken> added = list.added;
   const auto is_language = [](const SpecialToken& token) { return IsNllbLanguage(token.text); };
   if (std::none_of(added.begin(), added.end(), is_language)) {
     ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
-    int32_t id = static_cast<int32_t>(pieces) + 1;
+    int32_t id = static_cast<int32_t>(list.pieces.size()) + 1;
     for (const std::string& token : listed) {
       if (IsNllbLanguage(token)) added.push_back({token, id++});
     }
@@ -138,16 +139,17 @@ absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files
         absl::StrCat(files.Path("special_tokens_map.json"), ": names no languages"));
   }
   int32_t id = 0;
-  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) added.push_back({token, id++});
+  if (!list.is_json) {
+    for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) added.push_back({token, id++});
+  }
   std::sort(added.begin(), added.end(),
             [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
   return added;
 }
 
-absl::Status ReadNllb(const DirectoryFiles& files, const ModelSpec& spec, Parts* parts) {
-  ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(*parts->tokenizer.source_pieces));
-  ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens,
-                   NllbTokens(files, spec, parts->tokenizer.source_pieces->Pieces().size()));
+absl::Status ReadNllb(const DirectoryFiles& files, const PieceList& list, Parts* parts) {
+  ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(list));
+  ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens, NllbTokens(files, list));
   for (const SpecialToken& token : tokens) {
     RETURN_IF_ERROR(AddSpecialToken(token, parts));
     if (!IsNllbLanguage(token.text)) continue;
@@ -180,8 +182,8 @@ absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const Model
   if (files.Has("vocab.json")) {
     ASSIGN_OR_RETURN(codes, M2M100Codes(files));
   } else {
-    // Those that follow the pieces are in the same order whatever their number.
-    ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens, NllbTokens(files, spec, 0));
+    ASSIGN_OR_RETURN(const PieceList list, ListPieces(files, spec, {kPieces}));
+    ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens, NllbTokens(files, list));
     for (const SpecialToken& token : tokens) {
       if (IsNllbLanguage(token.text)) codes.push_back(token.text);
     }
@@ -196,13 +198,15 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
                                                                const ModelSpec& spec) {
   Parts parts;
   TokenizerParts& tokenizer = parts.tokenizer;
-  ASSIGN_OR_RETURN(tokenizer.source_pieces, ReadPieceModel(files.Path("sentencepiece.bpe.model")));
-  tokenizer.target_pieces = tokenizer.source_pieces;
+  DirectoryPieces pieces;
   if (files.Has("vocab.json")) {
+    ASSIGN_OR_RETURN(pieces.model, ReadPieceModel(files.Path(kPieces)));
     RETURN_IF_ERROR(ReadM2M100(files, &parts));
   } else {
-    RETURN_IF_ERROR(ReadNllb(files, spec, &parts));
+    ASSIGN_OR_RETURN(pieces, OpenPieces(files, spec, {kPieces}));
+    RETURN_IF_ERROR(ReadNllb(files, pieces.list, &parts));
   }
+  SetPieces(pieces, &tokenizer);
   ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
   bool legacy = false;
@@ -226,6 +230,9 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     if (target != languages.end()) frame.forced_bos = target->second;
     return frame;
   };
+  std::vector<int32_t> ids;
+  for (const auto& [code, id] : parts.languages) ids.push_back(id);
+  RETURN_IF_ERROR(CheckFrame(files, pieces, tokenizer.frame({}), ids));
   tokenizer.source_vocabulary = std::make_shared<const Vocabulary>(std::move(parts.vocabulary));
   tokenizer.target_vocabulary = tokenizer.source_vocabulary;
   return std::make_unique<const Tokenizer>(std::move(tokenizer));

@@ -69,17 +69,16 @@ bool IsFifty(const nlohmann::json& config, int languages) {
 // The languages with their ids, in the order of the ids.
 absl::StatusOr<std::vector<SpecialToken>> LanguageTokens(const DirectoryFiles& files,
                                                          const ModelSpec& spec, bool fifty,
-                                                         int pieces) {
+                                                         const PieceList& list) {
   std::vector<std::string> codes = absl::StrSplit(kLanguages, ' ');
   if (!fifty) codes.resize(kFirst);
-  ASSIGN_OR_RETURN(std::vector<SpecialToken> added, ReadAddedTokens(files, spec));
   std::vector<SpecialToken> languages;
-  for (const SpecialToken& token : added) {
+  for (const SpecialToken& token : list.added) {
     if (std::find(codes.begin(), codes.end(), token.text) != codes.end())
       languages.push_back(token);
   }
   if (languages.empty()) {
-    int32_t id = pieces + 1;
+    int32_t id = static_cast<int32_t>(list.pieces.size()) + 1;
     for (const std::string& code : codes) languages.push_back({code, id++});
   }
   std::sort(languages.begin(), languages.end(),
@@ -94,19 +93,24 @@ absl::StatusOr<std::vector<SpecialToken>> LanguageTokens(const DirectoryFiles& f
   return languages;
 }
 
-// Adds the special tokens: four in front of the pieces, the languages behind them, and <mask>.
-absl::Status AddSpecialTokens(const std::vector<SpecialToken>& languages, int pieces,
+// Adds the special tokens: four in front of the pieces, the languages behind them, and <mask>;
+// tokenizer.json lists them all.
+absl::Status AddSpecialTokens(const std::vector<SpecialToken>& languages, const PieceList& list,
                               TokenizerParts* parts, Vocabulary* vocabulary) {
-  int32_t next = 0;
-  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
-    parts->special_tokens.push_back({token, next++});
+  std::vector<SpecialToken>& special = parts->special_tokens;
+  if (list.is_json) {
+    special = list.added;
+  } else {
+    int32_t next = 0;
+    for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) special.push_back({token, next++});
+    special.insert(special.end(), languages.begin(), languages.end());
+    const int32_t last =
+        languages.empty() ? static_cast<int32_t>(list.pieces.size()) : languages.back().id;
+    special.push_back({"<mask>", last + 1, /*trims_left=*/true});
   }
-  parts->special_tokens.insert(parts->special_tokens.end(), languages.begin(), languages.end());
-  parts->special_tokens.push_back(
-      {"<mask>", languages.empty() ? pieces + 1 : languages.back().id + 1, /*trims_left=*/true});
-  for (const SpecialToken& token : parts->special_tokens) {
+  for (const SpecialToken& token : special) {
     RETURN_IF_ERROR(vocabulary->Add(token.text, token.id));
-    parts->skipped.push_back(token.id);
+    if (!token.is_text) parts->skipped.push_back(token.id);
   }
   return absl::OkStatus();
 }
@@ -132,7 +136,7 @@ absl::StatusOr<LanguagePair> DefaultPair(const DirectoryFiles& files, const Mode
   return own;
 }
 
-// What there is to know of the languages of a model with so many pieces.
+// What there is to know of the languages of a model with these pieces.
 struct LanguageFacts {
   bool fifty = false;
   std::vector<SpecialToken> tokens;    // in the order of their ids
@@ -142,11 +146,12 @@ struct LanguageFacts {
 };
 
 absl::StatusOr<LanguageFacts> ReadFacts(const DirectoryFiles& files, const ModelSpec& spec,
-                                        int pieces) {
+                                        const PieceList& list) {
   ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   LanguageFacts facts;
+  const int pieces = static_cast<int>(list.pieces.size());
   facts.fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
-  ASSIGN_OR_RETURN(facts.tokens, LanguageTokens(files, spec, facts.fifty, pieces));
+  ASSIGN_OR_RETURN(facts.tokens, LanguageTokens(files, spec, facts.fifty, list));
   std::vector<std::string> codes;
   for (const SpecialToken& language : facts.tokens) {
     facts.ids[language.text] = language.id;
@@ -160,21 +165,20 @@ absl::StatusOr<LanguageFacts> ReadFacts(const DirectoryFiles& files, const Model
 constexpr char kPieces[] = "sentencepiece.bpe.model";
 
 absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> pieces, ListPieces(files.Path(kPieces)));
-  ASSIGN_OR_RETURN(LanguageFacts facts, ReadFacts(files, spec, static_cast<int>(pieces.size())));
+  ASSIGN_OR_RETURN(const PieceList list, ListPieces(files, spec, {kPieces}));
+  ASSIGN_OR_RETURN(LanguageFacts facts, ReadFacts(files, spec, list));
   return std::move(facts.languages);
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   TokenizerParts parts;
-  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path(kPieces)));
-  parts.target_pieces = parts.source_pieces;
+  ASSIGN_OR_RETURN(const DirectoryPieces pieces, OpenPieces(files, spec, {kPieces}));
+  SetPieces(pieces, &parts);
   parts.unknown_id = 3;
-  const int pieces = static_cast<int>(parts.source_pieces->Pieces().size());
-  ASSIGN_OR_RETURN(const LanguageFacts facts, ReadFacts(files, spec, pieces));
-  ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(*parts.source_pieces));
-  RETURN_IF_ERROR(AddSpecialTokens(facts.tokens, pieces, &parts, &vocabulary));
+  ASSIGN_OR_RETURN(const LanguageFacts facts, ReadFacts(files, spec, pieces.list));
+  ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(pieces.list));
+  RETURN_IF_ERROR(AddSpecialTokens(facts.tokens, pieces.list, &parts, &vocabulary));
   parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
   parts.target_vocabulary = parts.source_vocabulary;
   parts.languages = facts.languages;
@@ -187,6 +191,9 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     if (target != ids.end()) (fifty ? frame.forced_bos : frame.decoder_start) = target->second;
     return frame;
   };
+  std::vector<int32_t> languages;
+  for (const auto& [code, id] : facts.ids) languages.push_back(id);
+  RETURN_IF_ERROR(CheckFrame(files, pieces, parts.frame({}), languages));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 

@@ -1,10 +1,12 @@
-// T5, T5 v1.1 (and Flan-T5), mT5 and MADLAD-400.  Pre-norm with root mean square norms, no biases,
-// unscaled queries, and relative positions in self-attention.
+// T5, T5 v1.1 (and Flan-T5), mT5, MADLAD-400, UMT5 and ByT5.  Pre-norm with root mean square norms,
+// no biases, unscaled queries, and relative positions in self-attention.
 //
 //   T5        translate English to German: text </s>     ReLU, output tied and scaled
 //   T5 v1.1   the same                                   gated GELU, an output table of its own
 //   mT5       text </s>, whatever it was tuned for
 //   MADLAD    <2de> text </s>
+//   UMT5      as mT5, and each layer has a bias of positions of its own
+//   ByT5      as mT5, of bytes: <pad>, </s>, <unk> and the 256 bytes; more encoder than decoder
 //
 // The decoder starts with <pad>. Ids are those of the SentencePiece model; <extra_id_0> and so on
 // follow them in reverse order.
@@ -30,9 +32,34 @@ namespace dragoman::t5 {
 namespace {
 
 constexpr char kArchitecture[] = "T5ForConditionalGeneration";
-constexpr char kMultilingual[] = "MT5ForConditionalGeneration";
 
-bool IsMultilingual(const DirectoryFiles& files) { return IsModel(files, "mt5", kMultilingual); }
+// The classes that config.json may name, and what their configurations say by default.
+struct Class {
+  const char* model_type;
+  const char* architecture;
+  bool multilingual;  // has no prefixes, a gated feed-forward layer and an output table
+  bool bias_per_layer;
+};
+constexpr Class kClasses[] = {
+    {"t5", kArchitecture, false, false},
+    {"mt5", "MT5ForConditionalGeneration", true, false},
+    {"umt5", "UMT5ForConditionalGeneration", true, true},
+};
+
+const Class* ClassOf(const DirectoryFiles& files) {
+  for (const Class& each : kClasses) {
+    if (IsModel(files, each.model_type, each.architecture)) return &each;
+  }
+  return nullptr;
+}
+
+// Whether the pieces are bytes: an architecture of T5 with the tokenizer of ByT5.
+bool IsOfBytes(const DirectoryFiles& files) {
+  const absl::StatusOr<nlohmann::json> config = ReadOptionalJson(files, "tokenizer_config.json");
+  if (!config.ok()) return false;  // who reads it says what is wrong
+  const auto name = config->find("tokenizer_class");
+  return name != config->end() && *name == "ByT5Tokenizer";
+}
 
 // The name of the same class in the first checkpoints.
 bool IsOldName(const DirectoryFiles& files) {
@@ -40,9 +67,7 @@ bool IsOldName(const DirectoryFiles& files) {
   return it != files.config.end() && *it == nlohmann::json::array({"T5WithLMHeadModel"});
 }
 
-bool Recognizes(const DirectoryFiles& files) {
-  return IsModel(files, "t5", kArchitecture) || IsMultilingual(files);
-}
+bool Recognizes(const DirectoryFiles& files) { return ClassOf(files) != nullptr; }
 
 // "relu", "gated-gelu" or "gated-silu"; by the second Hugging Face means gelu_new.
 absl::Status ReadFeedForward(const JsonFields& fields, bool multilingual, ModelSpec* spec) {
@@ -73,7 +98,8 @@ absl::Status CheckShape(const ModelSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* spec) {
+absl::Status ReadShape(const JsonFields& fields, const Class& described, ModelSpec* spec) {
+  const bool multilingual = described.multilingual;
   spec->d_model = 512;
   spec->encoder_layers = multilingual ? 8 : 6;
   spec->encoder_heads = multilingual ? 6 : 8;
@@ -81,7 +107,10 @@ absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* s
   spec->head_width = 64;
   spec->source_vocabulary = multilingual ? 250112 : 32128;
   Positions& positions = spec->positions;
-  positions = {.kind = Positions::kRelative, .buckets = 32, .max_distance = 128};
+  positions = {.kind = Positions::kRelative,
+               .buckets = 32,
+               .max_distance = 128,
+               .per_layer = described.bias_per_layer};
   const struct {
     const char* field;
     int least, most;
@@ -112,10 +141,10 @@ absl::Status ReadShape(const JsonFields& fields, bool multilingual, ModelSpec* s
 
 absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   const ConfigFields fields(files);
-  const bool multilingual = IsMultilingual(files);
+  const Class& described = *ClassOf(files);
   ModelConfig config;
   ModelSpec& spec = config.spec;
-  spec.architecture = multilingual ? kMultilingual : kArchitecture;
+  spec.architecture = described.architecture;
   if (!IsOldName(files)) {
     RETURN_IF_ERROR(CheckArchitecture(fields.model, spec.architecture.c_str()));
   }
@@ -126,10 +155,11 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   spec.biases = false;
   spec.scaled_queries = false;
   RETURN_IF_ERROR(fields.model.Read("layer_norm_epsilon", &spec.norm_epsilon));
-  RETURN_IF_ERROR(ReadShape(fields.model, multilingual, &spec));
-  spec.tied_output = !multilingual;
+  RETURN_IF_ERROR(ReadShape(fields.model, described, &spec));
+  spec.tied_output = !described.multilingual;
   // That of an mT5 is always a table of its own, and transformers 5 writes that it is not.
-  if (!multilingual) RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  if (!described.multilingual)
+    RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
   // transformers 5 always writes `true` to that field, and the value that it read to this one.
   RETURN_IF_ERROR(fields.model.Read("scale_decoder_outputs", &spec.tied_output));
   if (spec.tied_output) spec.logit_scale = 1.0f / std::sqrt(static_cast<float>(spec.d_model));
@@ -155,7 +185,7 @@ absl::StatusOr<std::map<std::pair<std::string, std::string>, std::string>> ReadP
       prefixes[{words[1], words[3]}] = prefix;
     }
   }
-  if (prefixes.empty() && !IsMultilingual(files)) {
+  if (prefixes.empty() && !ClassOf(files)->multilingual && !IsOfBytes(files)) {
     for (const auto& [code, name] :
          {std::pair("de", "German"), {"fr", "French"}, {"ro", "Romanian"}}) {
       prefixes[{"en", code}] = absl::StrCat("translate English to ", name, ": ");
@@ -183,6 +213,7 @@ absl::StatusOr<Languages> LanguagesOf(const DirectoryFiles& files,
   ASSIGN_OR_RETURN(const auto prefixes, ReadPrefixes(files));
   std::vector<LanguagePair> pairs;
   for (const auto& [pair, prefix] : prefixes) pairs.push_back({pair.first, pair.second});
+  if (pairs.empty()) return Languages();
   return Languages::Only(std::move(pairs));
 }
 
@@ -207,74 +238,91 @@ absl::Status SetLanguages(const DirectoryFiles& files, const std::vector<std::st
   return absl::OkStatus();
 }
 
-std::string PathOfPieces(const DirectoryFiles& files) {
-  const bool other = !files.Has("spiece.model") && files.Has("sentencepiece.model");
-  return files.Path(other ? "sentencepiece.model" : "spiece.model");
-}
+// The second is that of MADLAD-400.
+const std::vector<const char*> kPieceFiles = {"spiece.model", "sentencepiece.model"};
 
 absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> pieces, ListPieces(PathOfPieces(files)));
-  return LanguagesOf(files, pieces);
+  if (IsOfBytes(files)) return LanguagesOf(files, {});
+  ASSIGN_OR_RETURN(const PieceList list, ListPieces(files, spec, kPieceFiles));
+  return LanguagesOf(files, list.pieces);
 }
 
-// <extra_id_0> and so on, if no file lists them: `extra_ids` of them, by default 100.
-absl::StatusOr<std::vector<SpecialToken>> ReadExtraTokens(const DirectoryFiles& files,
-                                                          const ModelSpec& spec, int pieces) {
-  ASSIGN_OR_RETURN(std::vector<SpecialToken> tokens, ReadAddedTokens(files, spec));
-  if (!tokens.empty()) return tokens;
+// <extra_id_0> and so on, if no file lists them: `extra_ids` of them, by default 100, or 125 of a
+// ByT5, where they stand in order.
+absl::StatusOr<std::vector<SpecialToken>> ExtraTokens(const DirectoryFiles& files,
+                                                      const ModelSpec& spec, int pieces) {
+  std::vector<SpecialToken> tokens;
   ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  int extra = IsMultilingual(files) ? 0 : 100;
+  const bool bytes = IsOfBytes(files);
+  int extra = bytes ? 125 : ClassOf(files)->multilingual ? 0 : 100;
   RETURN_IF_ERROR(JsonFields({{files.Path("tokenizer_config.json"), &config}})
                       .Read("extra_ids", 0, kMaxVocabulary, &extra));
   extra = std::min(extra, spec.source_vocabulary - pieces);
   for (int i = 0; i < extra; ++i) {
-    tokens.push_back({absl::StrCat("<extra_id_", i, ">"), pieces + extra - 1 - i,
-                      /*trims_left=*/true, /*trims_right=*/true});
+    tokens.push_back({absl::StrCat("<extra_id_", i, ">"), pieces + (bytes ? i : extra - 1 - i),
+                      /*trims_left=*/!bytes, /*trims_right=*/!bytes});
   }
   return tokens;
+}
+
+constexpr int32_t kFirstByte = 3;  // of a ByT5, behind the special tokens
+
+absl::StatusOr<DirectoryPieces> OpenPiecesOf(const DirectoryFiles& files, const ModelSpec& spec) {
+  if (!IsOfBytes(files)) return OpenPieces(files, spec, kPieceFiles);
+  DirectoryPieces pieces;
+  pieces.model = PieceModel::OfBytes(kFirstByte);
+  pieces.list.pieces = pieces.model->Pieces();
+  int32_t id = 0;
+  for (const char* token : {"<pad>", "</s>", "<unk>"}) pieces.list.pieces[id++] = token;
+  ASSIGN_OR_RETURN(pieces.list.added, ReadAddedTokens(files, spec));
+  return pieces;
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   TokenizerParts parts;
-  ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(PathOfPieces(files)));
-  parts.target_pieces = parts.source_pieces;
-  const std::vector<std::string> pieces = parts.source_pieces->Pieces();
-  Vocabulary vocabulary;
-  for (size_t id = 0; id < pieces.size(); ++id) {
-    RETURN_IF_ERROR(vocabulary.Add(pieces[id], static_cast<int64_t>(id)));
+  ASSIGN_OR_RETURN(const DirectoryPieces pieces, OpenPiecesOf(files, spec));
+  SetPieces(pieces, &parts);
+  const PieceList& list = pieces.list;
+  ASSIGN_OR_RETURN(Vocabulary vocabulary, VocabularyOf(list));
+  std::vector<SpecialToken> special = list.added;
+  if (special.empty() && !list.is_json) {
+    ASSIGN_OR_RETURN(special, ExtraTokens(files, spec, static_cast<int>(list.pieces.size())));
   }
-  ASSIGN_OR_RETURN(std::vector<SpecialToken> special,
-                   ReadExtraTokens(files, spec, static_cast<int>(pieces.size())));
-  for (const char* token : {"<pad>", "<s>", "</s>", "<unk>"}) {
-    const std::optional<int32_t> id = vocabulary.IdOf(token);
-    if (id.has_value()) special.push_back({token, *id});
+  if (!list.is_json) {
+    for (const char* token : {"<pad>", "<s>", "</s>", "<unk>"}) {
+      const std::optional<int32_t> id = vocabulary.IdOf(token);
+      if (id.has_value()) special.push_back({token, *id});
+    }
   }
   for (const SpecialToken& token : special) {
     RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
-    parts.skipped.push_back(token.id);
+    if (!token.is_text) parts.skipped.push_back(token.id);
   }
   parts.special_tokens = std::move(special);
   parts.unknown_id = vocabulary.IdOf("<unk>").value_or(2);
-  parts.eos_once = true;
-  RETURN_IF_ERROR(SetLanguages(files, pieces, spec.eos_id, &parts));
+  parts.eos_once = !list.is_json;
+  RETURN_IF_ERROR(SetLanguages(files, list.pieces, spec.eos_id, &parts));
+  RETURN_IF_ERROR(CheckFrame(files, pieces, parts.frame({}), {}));
   parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
   parts.target_vocabulary = parts.source_vocabulary;
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 
 // encoder.block.3.layer.0.SelfAttention.q.weight -> model.encoder.layers.3.self_attn.q_proj.weight
-std::string CanonicalName(const std::string& name) {
+// With a bias in every layer, that of a layer is named as the layer is; otherwise as the stack.
+std::string CanonicalName(const std::string& name, bool bias_per_layer) {
   if (name == "lm_head.weight") return name;
   if (name == "shared.weight") return "model.shared.weight";
   const bool decoder = absl::StartsWith(name, "decoder.");
   if (!decoder && !absl::StartsWith(name, "encoder.")) return name;
   if (absl::StrContains(name, "EncDecAttention.relative_attention_bias")) return name;
   const std::string ffn = decoder ? ".layer.2." : ".layer.1.";
+  constexpr char kBias[] = ".layer.0.SelfAttention.relative_attention_bias.";
   std::string result = absl::StrCat(
       "model.",
       absl::StrReplaceAll(name, {{".block.", ".layers."},
-                                 {".block.0.layer.0.SelfAttention.relative_attention_bias.",
+                                 {absl::StrCat(bias_per_layer ? "" : ".block.0", kBias),
                                   ".relative_attention_bias."},
                                  {".final_layer_norm.", ".layer_norm."},
                                  {".layer.0.layer_norm.", ".self_attn_layer_norm."},
@@ -297,7 +345,9 @@ std::string CanonicalName(const std::string& name) {
 
 absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path));
-  return checkpoint.Renamed(CanonicalName);
+  return checkpoint.Renamed([per_layer = spec.positions.per_layer](const std::string& name) {
+    return CanonicalName(name, per_layer);
+  });
 }
 
 }  // namespace
@@ -313,6 +363,6 @@ const Adapter adapter = {
     {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},
     /*find_shortlist=*/nullptr,
     ReadLanguages,
-    {"T5Tokenizer", "MT5Tokenizer"}};
+    {"T5Tokenizer", "MT5Tokenizer", "ByT5Tokenizer", "TokenizersBackend"}};
 
 }  // namespace dragoman::t5

@@ -17,12 +17,13 @@
 #include "engine/families/hugging_face.h"
 #include "engine/formats/json_fields.h"
 #include "engine/text/chars_map.h"
+#include "engine/text/tokenizer_json.h"
 #include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
 
-// A SentencePiece model in the directory, read or not.
+// A SentencePiece model or a tokenizer.json in the directory, read or not.
 struct PieceFile {
   std::string name;
   std::vector<std::string> pieces;
@@ -55,6 +56,12 @@ std::vector<PieceFile> FindPieceFiles(const DirectoryFiles& files) {
     }
   }
   return found;
+}
+
+// That of Hugging Face's tokenizers, if there is a valid one.
+void AddTokenizerJson(const DirectoryFiles& files, std::vector<PieceFile>* found) {
+  auto lists = ReadTokenizerLists(files.Path(kTokenizerJson));
+  if (lists.ok()) found->push_back({kTokenizerJson, std::move(lists->pieces)});
 }
 
 // Whether SentencePiece made a piece: a word's beginning.  A vocabulary of words may have U+2581 as
@@ -116,18 +123,19 @@ absl::Status CheckTokenizerClass(const Adapter& adapter, const DirectoryFiles& f
 
 absl::Status CheckPieces(const Tokenizer& tokenizer, const DirectoryFiles& files) {
   const TokenizerParts& parts = tokenizer.parts();
-  const std::vector<PieceFile> beside = FindPieceFiles(files);
+  std::vector<PieceFile> beside = FindPieceFiles(files);
   const char* const source =
       tokenizer.shares_vocabulary() ? "shared vocabulary" : "source vocabulary";
   RETURN_IF_ERROR(CheckSide(source, *parts.source_pieces, *parts.source_vocabulary, beside));
   RETURN_IF_ERROR(
       CheckSide("target vocabulary", *parts.target_pieces, *parts.target_vocabulary, beside));
+  // A tokenizer whose pieces are those of tokenizer.json need not be compared with it.
+  if (!parts.numbered_pieces || !beside.empty()) AddTokenizerJson(files, &beside);
   for (const PieceFile& file : beside) {
     const size_t unknown = CountUnknown(file, parts);
     if (unknown == 0) continue;
     return absl::UnimplementedError(absl::StrCat(
-        file.name, ": is a SentencePiece model that nothing reads, and ", unknown, " of its ",
-        file.pieces.size(),
+        file.name, ": nothing reads it, and ", unknown, " of its ", file.pieces.size(),
         " pieces are not those of the model, want it under a name that is read, or removed"));
   }
   return absl::OkStatus();

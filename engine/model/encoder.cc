@@ -36,10 +36,9 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
     encoder->layers_.push_back(
         {std::move(qkv), std::move(out), std::move(residual), std::move(feed_forward)});
   }
-  if (spec.positions.kind == Positions::kRelative) {
-    ASSIGN_OR_RETURN(encoder->bias_, RelativeBias::Create(checkpoint, prefix, spec.encoder_heads,
-                                                          /*both_ways=*/true, spec));
-  }
+  ASSIGN_OR_RETURN(encoder->bias_,
+                   RelativeBias::Create(checkpoint, prefix, spec.encoder_layers, spec.encoder_heads,
+                                        /*both_ways=*/true, spec));
   if (spec.final_norm) {
     ASSIGN_OR_RETURN(encoder->norm_,
                      Normalization::Create(checkpoint, prefix + ".layer_norm", spec));
@@ -50,13 +49,14 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
 void Encoder::Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
   Embed(batch, encoded, ws);
   const MatrixView<float> x = encoded->view();
-  for (const Layer& layer : layers_) {
+  for (int l = 0; l < heads().layers; ++l) {
+    const Layer& layer = layers_[l];
     layer.qkv.Apply(layer.residual.Enter(x, ws), &ws->projected, &ws->gemm);
     ws->context.Resize(x.rows(), heads_.width());
     for (int s = 0; s < batch.sentences(); ++s) {
       const int start = batch.starts[s];
       const int length = batch.starts[s + 1] - start;
-      SelfAttention(ws->projected.view().Rows(start, length), 0,
+      SelfAttention(l, ws->projected.view().Rows(start, length), 0,
                     ws->context.view().Rows(start, length), ws);
     }
     Finish(layer, x, ws);
@@ -84,7 +84,7 @@ void Encoder::RunStage(PartialEncoding* encoding, Workspace* ws) const {
   const int first = (stage % parts - 1) * kBlock;
   x = x.Rows(first, std::min(kBlock, tokens - first));
   ws->context.Resize(x.rows(), heads_.width());
-  SelfAttention(encoding->projected.view(), first, ws->context.view(), ws);
+  SelfAttention(stage / parts, encoding->projected.view(), first, ws->context.view(), ws);
   if (!encoding->heads.empty()) ReportHeads(stage / parts, first, x.rows(), encoding, ws);
   Finish(layer, x, ws);
   if (stage / parts + 1 == static_cast<int>(layers_.size()) && norm_.has_value()) {
@@ -104,8 +104,8 @@ void Encoder::Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* 
 
 // Section 3.2.3: every token of a sentence attends to all tokens of that sentence, whose queries,
 // keys and values are the rows of `qkv`.  Row i of `context` belongs to token first_query + i.
-void Encoder::SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
-                            Workspace* ws) const {
+void Encoder::SelfAttention(int layer, MatrixView<const float> qkv, int first_query,
+                            MatrixView<float> context, Workspace* ws) const {
   const int width = heads_.width();
   const KeyValueFormat format = {.heads = heads_.heads, .width = width};
   ws->ReserveAttend(heads_.heads, qkv.rows(), context.rows());
@@ -118,7 +118,7 @@ void Encoder::SelfAttention(MatrixView<const float> qkv, int first_query, Matrix
     const int queries = end - first;
     Attend(format, qkv.Cols(0, width).Rows(first_query + first, queries), keys_values,
            absl::MakeSpan(ws->attend[member].scratch), context.Rows(first, queries),
-           {.bias = bias_.has_value() ? bias_->Of(first_query + first) : nullptr});
+           {.bias = bias_.Of(layer, first_query + first)});
   });
 }
 
@@ -133,7 +133,7 @@ void Encoder::ReportHeads(int layer, int first_query, int queries, PartialEncodi
       .q = encoding->projected.view().Cols(0, width).Rows(first_query, queries),
       .rows = memory.rows,
       .scratch = absl::MakeSpan(memory.scratch),
-      .bias = bias_.has_value() ? bias_->Of(first_query) : nullptr};
+      .bias = bias_.Of(layer, first_query)};
   const size_t tokens = encoding->source.tokens.size();
   for (size_t i = 0; i < encoding->heads.size(); ++i) {
     if (encoding->heads[i].layer != layer) continue;

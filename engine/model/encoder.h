@@ -48,8 +48,8 @@ class Encoder {
   Encoder(HeadShape heads, Embedding embedding) : heads_(heads), embedding_(std::move(embedding)) {}
   static int BlocksOf(int tokens) { return (tokens + kBlock - 1) / kBlock; }
   void Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const;
-  void SelfAttention(MatrixView<const float> qkv, int first_query, MatrixView<float> context,
-                     Workspace* ws) const;
+  void SelfAttention(int layer, MatrixView<const float> qkv, int first_query,
+                     MatrixView<float> context, Workspace* ws) const;
   void ReportHeads(int layer, int first_query, int queries, PartialEncoding* encoding,
                    Workspace* ws) const;
   void Finish(const Layer& layer, MatrixView<float> x, Workspace* ws) const;
@@ -57,7 +57,7 @@ class Encoder {
   const HeadShape heads_;
   const Embedding embedding_;
   std::vector<Layer> layers_;
-  std::optional<RelativeBias> bias_;   // of self-attention
+  RelativeBias bias_;                  // of self-attention
   std::optional<Normalization> norm_;  // of the output
 };
 

@@ -15,6 +15,7 @@
 #include "engine/math/gemm.h"
 #include "engine/model/embedding_table.h"
 #include "engine/model/network_kind.h"
+#include "engine/model/relative_bias.h"
 
 namespace dragoman {
 namespace {
@@ -57,9 +58,8 @@ class Inventory {
   }
   void Stack(const std::string& name, int layers, int heads, int head_width, int inner,
              bool decoder) {
-    if (spec_.positions.kind == Positions::kRelative) {
-      wanted_.push_back(
-          {name + ".relative_attention_bias.weight", {spec_.positions.buckets, heads}});
+    for (const std::string& bias : RelativeBiasTensors(spec_, name, layers)) {
+      wanted_.push_back({bias, {spec_.positions.buckets, heads}});
     }
     if (spec_.positions.kind == Positions::kTable) {
       wanted_.push_back({name + ".embed_positions.weight",

@@ -11,6 +11,7 @@
 #define DRAGOMAN_ENGINE_MODEL_RELATIVE_BIAS_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/formats/checkpoint.h"
@@ -23,22 +24,32 @@ namespace dragoman {
 // back: keys ahead of the query are in the bucket of distance 0.
 int RelativeBucket(int distance, bool both_ways, int buckets, int max_distance);
 
-// The bias of one stack, shared by all its layers.  Immutable.
+// The tensors of the biases of a stack, each [buckets, heads]:
+// STACK.relative_attention_bias.weight, which all layers share, or
+// STACK.layers.N.relative_attention_bias.weight; none if the model's positions are not relative.
+std::vector<std::string> RelativeBiasTensors(const ModelSpec& spec, const std::string& stack,
+                                             int layers);
+
+// The biases of one stack.  Immutable.
 class RelativeBias {
  public:
-  // Reads PREFIX.relative_attention_bias.weight [buckets, heads].
-  static absl::StatusOr<RelativeBias> Create(const Checkpoint& checkpoint,
-                                             const std::string& prefix, int heads, bool both_ways,
+  RelativeBias() = default;
+  static absl::StatusOr<RelativeBias> Create(const Checkpoint& checkpoint, const std::string& stack,
+                                             int layers, int heads, bool both_ways,
                                              const ModelSpec& spec);
 
-  // The bias of the query at `position` and the key at position 0.  The rows after it are for the
-  // keys at 1, 2, ..., and the rows before it for later queries (attend.h).  REQUIRES: 0 <=
-  // position < max_positions.
-  const float* Of(int position) const { return rows_.Row(zero_ - position).data(); }
+  // The bias of the query at `position` and the key at position 0; null if positions are not
+  // relative.  The rows after it are for the keys at 1, 2, ..., and the rows before it for later
+  // queries (attend.h).  REQUIRES: 0 <= position < max_positions.
+  const float* Of(int layer, int position) const {
+    if (tables_.empty()) return nullptr;
+    return tables_[tables_.size() == 1 ? 0 : layer].Row(zero_ - position).data();
+  }
 
  private:
-  Matrix<float> rows_;  // [distances, BiasWidth(heads)], smallest distance first
-  int zero_ = 0;        // the row of distance 0
+  // [distances, BiasWidth(heads)], smallest distance first: one, or one for each layer.
+  std::vector<Matrix<float>> tables_;
+  int zero_ = 0;  // the row of distance 0
 };
 
 }  // namespace dragoman

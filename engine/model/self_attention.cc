@@ -93,7 +93,7 @@ class SelfAttention final : public History {
   const HeadShape heads_;
   const KvLayout layout_;
   std::vector<Layer> layers_;
-  std::optional<RelativeBias> bias_;
+  RelativeBias bias_;
 };
 
 absl::StatusOr<SelfAttention::Layer> SelfAttention::CreateLayer(const Checkpoint& checkpoint,
@@ -127,10 +127,9 @@ absl::StatusOr<std::unique_ptr<const History>> SelfAttention::Create(
                                  spec, options.arithmetic));
     attention->layers_.push_back(std::move(layer));
   }
-  if (spec.positions.kind == Positions::kRelative) {
-    ASSIGN_OR_RETURN(attention->bias_, RelativeBias::Create(checkpoint, prefix, spec.decoder_heads,
-                                                            /*both_ways=*/false, spec));
-  }
+  ASSIGN_OR_RETURN(attention->bias_,
+                   RelativeBias::Create(checkpoint, prefix, spec.decoder_layers, spec.decoder_heads,
+                                        /*both_ways=*/false, spec));
   return attention;
 }
 
@@ -165,10 +164,9 @@ void SelfAttention::Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<fl
       memory.rows.swap(memory.next);
       memory.next.clear();
       if (i + 1 < end) find(i + 1);
-      Attend(
-          keys_values.format(), qkv.Cols(0, width), memory.rows, absl::MakeSpan(memory.scratch),
-          ws->context.view().Rows(i, 1),
-          {.bias = bias_.has_value() ? bias_->Of(rows[i].position) : nullptr, .next = memory.next});
+      Attend(keys_values.format(), qkv.Cols(0, width), memory.rows, absl::MakeSpan(memory.scratch),
+             ws->context.view().Rows(i, 1),
+             {.bias = bias_.Of(l, rows[i].position), .next = memory.next});
     }
   };
   ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);

@@ -37,8 +37,9 @@ struct Positions {
   // Sinusoids have n = d_model / 2 frequencies w_i.  They are 10000^(-i / n) or, if they are to
   // reach 1 / 10000, 10000^(-i / (n - 1)).
   bool to_the_end = false;
-  int buckets = 0;       // of relative positions: the number of biases per head
-  int max_distance = 0;  // beyond which all distances share one bias
+  int buckets = 0;         // of relative positions: the number of biases per head
+  int max_distance = 0;    // beyond which all distances share one bias
+  bool per_layer = false;  // each layer has biases of its own
 };
 
 // The heads whose attention to the source tells which source token a target token came from.

@@ -8,6 +8,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -67,17 +68,12 @@ class WireReader {
   std::string_view payload_;
 };
 
-// One unit of the double array (darts-clone, "darts.h").
-struct Unit {
-  uint32_t bits;
-  uint32_t label() const { return bits & ((1u << 31) | 0xFF); }
-  bool has_leaf() const { return (bits >> 8 & 1) != 0; }
-  uint32_t offset() const { return bits >> 10 << ((bits & (1u << 9)) >> 6); }
-  uint32_t value() const { return bits & ((1u << 31) - 1); }
-};
+using Unit = CharsMap::Unit;
 
-// True if no key can lead a walk out of `units`, or to a replacement text beyond `text_size`.
-bool TrieIsSafe(const std::vector<Unit>& units, size_t text_size) {
+bool IsWithinCharacter(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
+// True if no key can lead a walk out of `units`, or to where in `texts` no character begins.
+bool TrieIsSafe(const std::vector<Unit>& units, std::string_view texts) {
   if (units.empty()) return false;
   std::vector<bool> seen(units.size());
   std::vector<uint32_t> open;  // positions whose children are still to be visited; each enters once
@@ -96,7 +92,10 @@ bool TrieIsSafe(const std::vector<Unit>& units, size_t text_size) {
       const Unit unit = units[child];
       if (unit.label() != byte) continue;
       const uint32_t next = child ^ unit.offset();
-      if (!enter(next) || (unit.has_leaf() && units[next].value() >= text_size)) return false;
+      if (!enter(next)) return false;
+      if (!unit.has_leaf()) continue;
+      const uint32_t value = units[next].value();
+      if (value >= texts.size() || IsWithinCharacter(texts[value])) return false;
     }
   }
   return true;
@@ -129,9 +128,8 @@ SafeTables& KnownTables() {
 }
 
 // The table: u32 size of the trie in bytes, the trie, replacement texts that each end with a NUL.
-bool TableIsSafe(const std::string_view whole) {
-  if (KnownTables().Has(whole)) return true;
-  std::string_view table = whole;
+// False if it is cut off.
+bool SplitTable(std::string_view table, std::vector<Unit>* units, std::string_view* texts) {
   uint32_t trie_size = 0;
   if (table.size() <= sizeof(trie_size)) return false;
   std::memcpy(&trie_size, table.data(), sizeof(trie_size));
@@ -140,10 +138,18 @@ bool TableIsSafe(const std::string_view whole) {
       table.back() != '\0') {
     return false;
   }
-  std::vector<Unit> units(trie_size / sizeof(Unit));
-  std::memcpy(units.data(), table.data(), trie_size);
-  if (!TrieIsSafe(units, table.size() - trie_size)) return false;
-  KnownTables().Add(whole);
+  units->resize(trie_size / sizeof(Unit));
+  std::memcpy(units->data(), table.data(), trie_size);
+  *texts = table.substr(trie_size);
+  return true;
+}
+
+bool TableIsSafe(std::string_view table) {
+  if (KnownTables().Has(table)) return true;
+  std::vector<Unit> units;
+  std::string_view texts;
+  if (!SplitTable(table, &units, &texts) || !TrieIsSafe(units, texts)) return false;
+  KnownTables().Add(table);
   return true;
 }
 
@@ -186,6 +192,29 @@ bool HasDenormalizer(std::string_view spm) {
     }
   }
   return false;
+}
+
+std::shared_ptr<const CharsMap> CharsMap::Load(std::string_view table) {
+  auto map = std::make_shared<CharsMap>();
+  std::string_view texts;
+  if (!TableIsSafe(table) || !SplitTable(table, &map->units_, &texts) || !IsValidUtf8(texts)) {
+    return nullptr;
+  }
+  map->texts_ = texts;
+  return map;
+}
+
+std::optional<std::string_view> CharsMap::Find(std::string_view text) const {
+  uint32_t position = units_[0].offset();
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    position ^= byte;
+    const Unit unit = units_[position];
+    if (byte == 0 || unit.label() != byte) return std::nullopt;
+    position ^= unit.offset();
+    if (unit.has_leaf()) return std::string_view(texts_.c_str() + units_[position].value());
+  }
+  return std::nullopt;
 }
 
 bool CheckCharsMap(std::string_view spm, std::string* error) {

@@ -7,6 +7,9 @@
 #ifndef DRAGOMAN_ENGINE_TEXT_CHARS_MAP_H_
 #define DRAGOMAN_ENGINE_TEXT_CHARS_MAP_H_
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +25,29 @@ std::vector<std::string> PiecesIn(std::string_view spm);
 
 // Whether the file has a table that rewrites decoded text.  REQUIRES: CheckCharsMap is true.
 bool HasDenormalizer(std::string_view spm);
+
+// A table alone, as tokenizer.json has it.  Immutable.
+class CharsMap {
+ public:
+  // One unit of the double array (darts-clone, "darts.h").
+  struct Unit {
+    uint32_t bits;
+    uint32_t label() const { return bits & ((1u << 31) | 0xFF); }
+    bool has_leaf() const { return (bits >> 8 & 1) != 0; }
+    uint32_t offset() const { return bits >> 10 << ((bits & (1u << 9)) >> 6); }
+    uint32_t value() const { return bits & ((1u << 31) - 1); }
+  };
+
+  // Null if the table is not safe to walk.
+  static std::shared_ptr<const CharsMap> Load(std::string_view table);
+
+  // What the shortest entry that `text` begins with is replaced with; nullopt if there is none.
+  std::optional<std::string_view> Find(std::string_view text) const;
+
+ private:
+  std::vector<Unit> units_;
+  std::string texts_;
+};
 
 }  // namespace dragoman
 

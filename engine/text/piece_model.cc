@@ -1,26 +1,17 @@
 #include "engine/text/piece_model.h"
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
-#include <optional>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
+#include "engine/base/utf8.h"
 #include "engine/text/chars_map.h"
 #include "sentencepiece_processor.h"
 
 namespace dragoman {
-
-struct PieceModel::Impl {
-  sentencepiece::SentencePieceProcessor processor;
-  std::optional<std::unordered_set<std::string>> words;  // instead of the processor
-  bool rewrites = false;                                 // the text that it decodes
-
-  bool any_word = false;  // accept any word as a piece, listed or not
-
-  std::vector<std::string> SplitWords(std::string_view text, std::vector<TextSpan>* spans) const;
-};
-
 namespace {
 
 // Of the pieces that come from one character, the library gives the character to the last one and
@@ -44,37 +35,203 @@ std::vector<TextSpan> SpansOf(const sentencepiece::ImmutableSentencePieceText& t
   return spans;
 }
 
+class SentencePieces : public PieceModel {
+ public:
+  bool LoadFrom(std::string_view bytes, std::string* error) {
+    try {  // the library's own trie throws if it cannot be built
+      const sentencepiece::util::Status status = processor_.LoadFromSerializedProto(bytes);
+      if (!status.ok()) *error = status.ToString();
+    } catch (const std::exception& exception) {
+      *error = exception.what();
+    }
+    rewrites_ = HasDenormalizer(bytes);
+    return error->empty();
+  }
+
+  std::vector<std::string> Encode(std::string_view text,
+                                  std::vector<TextSpan>* spans) const override {
+    std::vector<std::string> pieces;
+    if (spans != nullptr) {
+      *spans = SpansOf(processor_.EncodeAsImmutableProto(text), &pieces);
+      if (!pieces.empty() || text.empty()) return pieces;
+    }
+    const sentencepiece::util::Status status = processor_.Encode(text, &pieces);
+    // A text that cannot be segmented is one unknown piece, so that it is counted and never
+    // silently lost.
+    if (!status.ok()) pieces.assign(1, std::string(text));
+    if (spans != nullptr) spans->assign(pieces.size(), {0, text.size()});
+    return pieces;
+  }
+
+  std::vector<int32_t> EncodeAsIds(std::string_view text, bool,
+                                   std::vector<TextSpan>* spans) const override {
+    std::vector<int32_t> ids;
+    const auto encoded = processor_.EncodeAsImmutableProto(text);
+    for (const auto& piece : encoded.pieces()) ids.push_back(static_cast<int32_t>(piece.id()));
+    if (spans != nullptr) {
+      std::vector<std::string> pieces;
+      *spans = SpansOf(encoded, &pieces);
+    }
+    return ids;
+  }
+
+  int32_t eos_id() const override { return processor_.eos_id(); }
+  int32_t unknown_id() const override { return processor_.unk_id(); }
+
+  bool Has(const std::string& piece) const override {
+    return processor_.IdToPiece(processor_.PieceToId(piece)) == piece;
+  }
+
+  std::vector<std::string> Pieces() const override {
+    std::vector<std::string> pieces;
+    const int size = processor_.GetPieceSize();
+    for (int id = 0; id < size; ++id) pieces.push_back(processor_.IdToPiece(id));
+    return pieces;
+  }
+
+  std::string Decode(const std::vector<std::string>& pieces,
+                     std::vector<TextSpan>* spans) const override {
+    if (spans != nullptr) {
+      const auto decoded = processor_.DecodePiecesAsImmutableProto(pieces);
+      std::vector<std::string> same;
+      *spans = SpansOf(decoded, &same);
+      return decoded.text();
+    }
+    std::string text;
+    const sentencepiece::util::Status status = processor_.Decode(pieces, &text);
+    if (!status.ok()) text.clear();
+    return text;
+  }
+
+  bool decodes_in_order() const override { return !rewrites_; }
+
+ private:
+  sentencepiece::SentencePieceProcessor processor_;
+  bool rewrites_ = false;  // the text that it decodes
+};
+
+class Words : public PieceModel {
+ public:
+  Words() : any_word_(true) {}
+  explicit Words(const std::vector<std::string>& words) : words_(words.begin(), words.end()) {}
+
+  std::vector<std::string> Encode(std::string_view text,
+                                  std::vector<TextSpan>* spans) const override {
+    const std::string_view spaces = any_word_ ? " " : " \t\r\n";
+    std::vector<std::string> pieces;
+    if (spans != nullptr) spans->clear();
+    const auto add = [&](size_t begin, size_t end) {
+      pieces.emplace_back(text.substr(begin, end - begin));
+      if (spans != nullptr) spans->push_back({begin, end});
+    };
+    for (size_t begin = 0; (begin = text.find_first_not_of(spaces, begin)) != text.npos;) {
+      const size_t end = std::min(text.find_first_of(spaces, begin), text.size());
+      if (any_word_ || words_.contains(std::string(text.substr(begin, end - begin)))) {
+        add(begin, end);
+        begin = end;
+      }
+      while (begin < end) {  // a character
+        const size_t first = begin;
+        (void)NextCodePoint(text, &begin);
+        add(first, begin);
+      }
+    }
+    return pieces;
+  }
+
+  std::vector<int32_t> EncodeAsIds(std::string_view, bool, std::vector<TextSpan>*) const override {
+    return {};
+  }
+
+  bool has_file() const override { return false; }
+  bool Has(const std::string&) const override { return false; }
+  std::vector<std::string> Pieces() const override { return {}; }
+
+  std::string Decode(const std::vector<std::string>& pieces,
+                     std::vector<TextSpan>* spans) const override {
+    std::string text;
+    if (spans != nullptr) spans->clear();
+    for (const std::string& piece : pieces) {
+      text += (text.empty() ? "" : " ") + piece;
+      if (spans != nullptr) spans->push_back({text.size() - piece.size(), text.size()});
+    }
+    return text;
+  }
+
+ private:
+  const std::unordered_set<std::string> words_;
+  const bool any_word_ = false;  // any word is a piece, listed or not
+};
+
+class Bytes : public PieceModel {
+ public:
+  explicit Bytes(int32_t first) : first_(first) {}
+
+  std::vector<std::string> Encode(std::string_view text,
+                                  std::vector<TextSpan>* spans) const override {
+    std::vector<std::string> pieces;
+    for (const char byte : text) pieces.push_back(PieceOfByte(static_cast<uint8_t>(byte)));
+    if (spans != nullptr) *spans = SpansIn(text);
+    return pieces;
+  }
+
+  std::vector<int32_t> EncodeAsIds(std::string_view text, bool,
+                                   std::vector<TextSpan>* spans) const override {
+    std::vector<int32_t> ids;
+    for (const char byte : text) ids.push_back(first_ + static_cast<uint8_t>(byte));
+    if (spans != nullptr) *spans = SpansIn(text);
+    return ids;
+  }
+
+  bool Has(const std::string& piece) const override { return ByteOfPiece(piece) >= 0; }
+
+  std::vector<std::string> Pieces() const override {
+    std::vector<std::string> pieces(first_);
+    for (int byte = 0; byte < 256; ++byte) pieces.push_back(PieceOfByte(byte));
+    return pieces;
+  }
+
+  std::string Decode(const std::vector<std::string>& pieces,
+                     std::vector<TextSpan>* spans) const override {
+    std::string bytes, text;
+    for (const std::string& piece : pieces) bytes += static_cast<char>(ByteOfPiece(piece));
+    if (spans != nullptr) spans->clear();
+    for (size_t i = 0; i < bytes.size();) {
+      const size_t begin = i, written = text.size();
+      const bool valid = NextCodePoint(bytes, &i) != kNoCharacter || i - begin > 1;
+      if (valid) text.append(bytes, begin, i - begin);
+      if (spans != nullptr) spans->insert(spans->end(), i - begin, {written, text.size()});
+    }
+    return text;
+  }
+
+ private:
+  static std::vector<TextSpan> SpansIn(std::string_view text) {
+    std::vector<TextSpan> spans;
+    for (size_t i = 0; i < text.size();) {
+      const size_t begin = i;
+      (void)NextCodePoint(text, &i);
+      spans.insert(spans.end(), i - begin, {begin, i});
+    }
+    return spans;
+  }
+
+  const int32_t first_;
+};
+
 }  // namespace
 
-std::vector<std::string> PieceModel::Impl::SplitWords(std::string_view text,
-                                                      std::vector<TextSpan>* spans) const {
-  const std::string_view spaces = any_word ? " " : " \t\r\n";
-  std::vector<std::string> pieces;
-  const auto note = [&](size_t begin, size_t end) {
-    if (spans != nullptr) spans->push_back({begin, end});
-  };
-  for (size_t begin = 0; (begin = text.find_first_not_of(spaces, begin)) != text.npos;) {
-    const size_t end = std::min(text.find_first_of(spaces, begin), text.size());
-    const std::string word(text.substr(begin, end - begin));
-    if (any_word || words->contains(word)) {
-      pieces.push_back(word);
-      note(begin, end);
-      begin = end;
-      continue;
-    }
-    while (begin < end) {  // one character: a first byte and its continuation bytes
-      size_t next = begin + 1;
-      while (next < end && (static_cast<unsigned char>(text[next]) & 0xC0) == 0x80) ++next;
-      pieces.emplace_back(text.substr(begin, next - begin));
-      note(begin, next);
-      begin = next;
-    }
-  }
-  return pieces;
+std::string PieceOfByte(uint8_t byte) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  return {'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15], '>'};
 }
 
-PieceModel::PieceModel(std::unique_ptr<const Impl> impl) : impl_(std::move(impl)) {}
-PieceModel::~PieceModel() = default;
+int ByteOfPiece(std::string_view piece) {
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
+  int byte = 0;
+  const auto [end, error] = std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
+  return error == std::errc() && end == piece.data() + 5 ? byte : -1;
+}
 
 std::unique_ptr<const PieceModel> PieceModel::Load(std::string_view bytes, std::string* error) {
   if (bytes.empty()) {  // the library would accept it as a model without pieces
@@ -82,102 +239,19 @@ std::unique_ptr<const PieceModel> PieceModel::Load(std::string_view bytes, std::
     return nullptr;
   }
   if (!CheckCharsMap(bytes, error)) return nullptr;
-  auto impl = std::make_unique<Impl>();
-  try {  // the library's own trie throws if it cannot be built
-    const sentencepiece::util::Status status = impl->processor.LoadFromSerializedProto(bytes);
-    if (!status.ok()) {
-      *error = status.ToString();
-      return nullptr;
-    }
-  } catch (const std::exception& exception) {
-    *error = exception.what();
-    return nullptr;
-  }
-  impl->rewrites = HasDenormalizer(bytes);
-  return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
+  auto model = std::make_unique<SentencePieces>();
+  if (!model->LoadFrom(bytes, error)) return nullptr;
+  return model;
 }
-
-bool PieceModel::decodes_in_order() const { return !impl_->rewrites; }
 
 std::unique_ptr<const PieceModel> PieceModel::OfWords(const std::vector<std::string>& words) {
-  auto impl = std::make_unique<Impl>();
-  impl->words.emplace(words.begin(), words.end());
-  return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
+  return std::make_unique<const Words>(words);
 }
 
-std::unique_ptr<const PieceModel> PieceModel::OfSpaces() {
-  auto impl = std::make_unique<Impl>();
-  impl->words.emplace();
-  impl->any_word = true;
-  return std::unique_ptr<const PieceModel>(new PieceModel(std::move(impl)));
-}
+std::unique_ptr<const PieceModel> PieceModel::OfSpaces() { return std::make_unique<const Words>(); }
 
-std::vector<int32_t> PieceModel::EncodeAsIds(std::string_view text,
-                                             std::vector<TextSpan>* spans) const {
-  std::vector<int32_t> ids;
-  const auto encoded = impl_->processor.EncodeAsImmutableProto(text);
-  for (const auto& piece : encoded.pieces()) ids.push_back(static_cast<int32_t>(piece.id()));
-  if (spans != nullptr) {
-    std::vector<std::string> pieces;
-    *spans = SpansOf(encoded, &pieces);
-  }
-  return ids;
-}
-
-int32_t PieceModel::eos_id() const { return impl_->processor.eos_id(); }
-int32_t PieceModel::unknown_id() const { return impl_->processor.unk_id(); }
-
-std::vector<std::string> PieceModel::Encode(std::string_view text,
-                                            std::vector<TextSpan>* spans) const {
-  if (spans != nullptr) spans->clear();
-  if (impl_->words.has_value()) return impl_->SplitWords(text, spans);
-  std::vector<std::string> pieces;
-  if (spans != nullptr) {
-    *spans = SpansOf(impl_->processor.EncodeAsImmutableProto(text), &pieces);
-    if (!pieces.empty() || text.empty()) return pieces;
-  }
-  const sentencepiece::util::Status status = impl_->processor.Encode(text, &pieces);
-  // A text that cannot be segmented is one unknown piece, so that it is counted and never silently
-  // lost.
-  if (!status.ok()) pieces.assign(1, std::string(text));
-  if (spans != nullptr) spans->assign(pieces.size(), {0, text.size()});
-  return pieces;
-}
-
-bool PieceModel::has_file() const { return !impl_->words.has_value(); }
-
-bool PieceModel::Has(const std::string& piece) const {
-  if (!has_file()) return false;
-  return impl_->processor.IdToPiece(impl_->processor.PieceToId(piece)) == piece;
-}
-
-std::vector<std::string> PieceModel::Pieces() const {
-  std::vector<std::string> pieces;
-  const int size = impl_->processor.GetPieceSize();
-  for (int id = 0; id < size; ++id) pieces.push_back(impl_->processor.IdToPiece(id));
-  return pieces;
-}
-
-std::string PieceModel::Decode(const std::vector<std::string>& pieces,
-                               std::vector<TextSpan>* spans) const {
-  std::string text;
-  if (spans != nullptr) spans->clear();
-  if (impl_->words.has_value()) {
-    for (const std::string& piece : pieces) {
-      text += (text.empty() ? "" : " ") + piece;
-      if (spans != nullptr) spans->push_back({text.size() - piece.size(), text.size()});
-    }
-    return text;
-  }
-  if (spans != nullptr) {
-    const auto decoded = impl_->processor.DecodePiecesAsImmutableProto(pieces);
-    std::vector<std::string> same;
-    *spans = SpansOf(decoded, &same);
-    return decoded.text();
-  }
-  const sentencepiece::util::Status status = impl_->processor.Decode(pieces, &text);
-  if (!status.ok()) text.clear();
-  return text;
+std::unique_ptr<const PieceModel> PieceModel::OfBytes(int32_t first) {
+  return std::make_unique<const Bytes>(first);
 }
 
 }  // namespace dragoman

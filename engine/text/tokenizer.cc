@@ -1,8 +1,6 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -15,7 +13,6 @@ namespace dragoman {
 namespace {
 
 constexpr char kUnknown[] = "<unk>";
-constexpr std::string_view kSpaces = " \t\r\n\v\f";
 
 // The length of a `>>xx<<` without white space at the start of `text`; 0 if there is none.
 size_t LanguageCodeLength(std::string_view text) {
@@ -42,12 +39,17 @@ TextSpan WithoutWhiteSpace(std::string_view text, TextSpan span) {
 }
 
 std::string_view TrimRight(std::string_view text) {
-  const size_t last = text.find_last_not_of(kSpaces);
-  return last == std::string_view::npos ? std::string_view() : text.substr(0, last + 1);
+  while (!text.empty() && IsWhiteSpace(LastCodePoint(text))) {
+    while ((static_cast<uint8_t>(text.back()) & 0xC0) == 0x80) text.remove_suffix(1);
+    text.remove_suffix(1);
+  }
+  return text;
 }
 
 size_t SpacesAt(std::string_view text) {
-  return std::min(text.find_first_not_of(kSpaces), text.size());
+  size_t end = 0;
+  for (size_t i = 0; i < text.size() && IsWhiteSpace(NextCodePoint(text, &i));) end = i;
+  return end;
 }
 
 // Drops trailing bytes that may be the start of a character whose other bytes are still to come.
@@ -138,7 +140,8 @@ void Tokenizer::EncodeChunk(std::string_view text, TextSpan chunk, bool with_spa
   std::vector<TextSpan> spans;
   std::vector<TextSpan>* const wanted = with_spans ? &spans : nullptr;
   if (parts_.numbered_pieces) {
-    const std::vector<int32_t> numbers = parts_.source_pieces->EncodeAsIds(left, wanted);
+    const std::vector<int32_t> numbers =
+        parts_.source_pieces->EncodeAsIds(left, /*starts=*/chunk.begin == 0, wanted);
     encoded->ids.insert(encoded->ids.end(), numbers.begin(), numbers.end());
   } else {
     for (const std::string& piece : parts_.source_pieces->Encode(left, wanted)) add(piece);
@@ -215,7 +218,7 @@ EncodedText Tokenizer::Encode(std::string_view text, const Frame& frame, bool wi
 std::vector<int32_t> Tokenizer::EncodeTarget(std::string_view text) const {
   std::vector<int32_t> ids;
   if (parts_.numbered_pieces) {
-    ids = parts_.target_pieces->EncodeAsIds(text);
+    ids = parts_.target_pieces->EncodeAsIds(text, /*starts=*/true);
   } else {
     for (const std::string& piece : parts_.target_pieces->Encode(text)) {
       ids.push_back(parts_.target_vocabulary->IdOf(piece).value_or(target_unknown_id()));
@@ -326,13 +329,6 @@ const std::string& Tokenizer::SourcePiece(int32_t id) const {
 
 const std::string& Tokenizer::TargetPiece(int32_t id) const {
   return PieceOf(*parts_.target_vocabulary, id);
-}
-
-int ByteOfPiece(std::string_view piece) {
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
-  int byte = 0;
-  const auto [end, error] = std::from_chars(piece.data() + 3, piece.data() + 5, byte, 16);
-  return error == std::errc() && end == piece.data() + 5 ? byte : -1;
 }
 
 absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path) {

@@ -58,6 +58,7 @@ struct SpecialToken {
   int32_t id = 0;
   bool trims_left = false;  // removes the white space before it
   bool trims_right = false;
+  bool is_text = false;  // a translation shows it
 };
 
 struct TokenizerParts {
@@ -162,9 +163,6 @@ class Tokenizer {
   const TokenizerParts parts_;
   std::string special_beginnings_;  // the first bytes of the special tokens, each once
 };
-
-// The byte that a piece such as <0xE2> stands for; negative for any other piece.
-int ByteOfPiece(std::string_view piece);
 
 // Reads a .spm or .model file.  NOT_FOUND if there is none; INVALID_ARGUMENT if it is not one.
 absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path);

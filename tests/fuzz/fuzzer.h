@@ -3,9 +3,10 @@
 //
 //   FUZZER(yaml) { ... data, size ... }
 //
-// in a file such as yaml_fuzzer.cc, and listed below.  All of them are one program, dragoman-fuzz: libFuzzer calls the one that
-// DRAGOMAN_FUZZER names (libfuzzer.cc; cmake --preset fuzz, which requires clang); replay.cc calls
-// it with any compiler, first with the corpus, then with seeded random mutations of it.
+// in a file such as yaml_fuzzer.cc, and listed below.  All of them are one program, dragoman-fuzz:
+// libFuzzer calls the one that DRAGOMAN_FUZZER names (libfuzzer.cc; cmake --preset fuzz, which
+// requires clang); replay.cc calls it with any compiler, first with the corpus, then with seeded
+// random mutations of it.
 
 #ifndef DRAGOMAN_TESTS_FUZZ_FUZZER_H_
 #define DRAGOMAN_TESTS_FUZZ_FUZZER_H_
@@ -33,6 +34,7 @@
   F(safetensors)            \
   F(shortlist)              \
   F(token_file)             \
+  F(tokenizer_json)         \
   F(torch_file)             \
   F(torch_pickle)           \
   F(vocabulary)             \

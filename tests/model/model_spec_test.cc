@@ -285,7 +285,8 @@ ModelSpec RandomSpec(uint64_t seed) {
                                Positions::kRelative, Positions::kNone},
                               &random);
   if (spec.positions.kind == Positions::kRelative) {
-    spec.positions = {.kind = Positions::kRelative, .buckets = 8, .max_distance = 20};
+    spec.positions = {
+        .kind = Positions::kRelative, .buckets = 8, .max_distance = 20, .per_layer = flip()};
     // All families with relative positions use the same heads in both stacks.
     spec.decoder_heads = spec.encoder_heads;
     spec.head_width = OneOf({0, 12, 24}, &random);

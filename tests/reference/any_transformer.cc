@@ -107,9 +107,15 @@ int Bucket(const Positions& positions, bool causal, int key_minus_query) {
   return first + std::min(buckets - 1, exact + static_cast<int>(steps * (buckets - exact) + 1e-6));
 }
 
-// `bias_of` names the stack whose relative bias is added; "" for none.  Unless `spread` is null, it
-// receives the attention weights of the positions, averaged over all heads; and `by_head`, unless
-// it is null, those of each head.
+// What names the relative bias of a layer; "" for none.
+std::string BiasOf(const ModelSpec& spec, const std::string& stack, int layer) {
+  if (spec.positions.kind != Positions::kRelative) return "";
+  return spec.positions.per_layer ? stack + ".layers." + std::to_string(layer) : stack;
+}
+
+// `bias_of` names the stack or the layer whose relative bias is added; "" for none.  Unless
+// `spread` is null, it receives the attention weights of the positions, averaged over all heads;
+// and `by_head`, unless it is null, those of each head.
 Rows Attend(const NamedWeights& model, const std::string& name, int heads, const Rows& x,
             const Rows& memory, bool causal, const std::string& bias_of, Rows* spread = nullptr,
             HeadRows* by_head = nullptr) {
@@ -286,13 +292,12 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens) {
 Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens, HeadRows* heads) {
   const ModelSpec& spec = model.spec;
   const std::string stack = "model.encoder";
-  const std::string bias = spec.positions.kind == Positions::kRelative ? stack : "";
   Rows x = Embed(model, stack, tokens);
   for (int l = 0; l < spec.encoder_layers; ++l) {
     const std::string layer = stack + ".layers." + std::to_string(l);
     x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
-      return Attend(model, layer + ".self_attn", spec.encoder_heads, in, in, false, bias, nullptr,
-                    heads);
+      return Attend(model, layer + ".self_attn", spec.encoder_heads, in, in, false,
+                    BiasOf(spec, stack, l), nullptr, heads);
     });
     x = Connect(model, layer + ".final", x, [&](const Rows& in) {
       return FeedForward(model, layer, in, spec.encoder_ffn_layers);
@@ -311,7 +316,6 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vect
   const ModelSpec& spec = model.spec;
   const int told = (spec.alignment.layer + spec.decoder_layers) % spec.decoder_layers;
   const std::string stack = "model.decoder";
-  const std::string bias = spec.positions.kind == Positions::kRelative ? stack : "";
   Rows x = Embed(model, stack, tokens);
   for (int l = 0; l < spec.decoder_layers; ++l) {
     const std::string layer = stack + ".layers." + std::to_string(l);
@@ -322,7 +326,8 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vect
       x = Average(model, layer + ".aan", x);
     } else {
       x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
-        return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true, bias);
+        return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true,
+                      BiasOf(spec, stack, l));
       });
     }
     x = Connect(model, layer + ".encoder_attn", x, [&](const Rows& in) {

@@ -70,7 +70,12 @@ class TransformerMaker : public Maker {
              spec.d_model, 0.0f, 1.0f);
     }
     if (spec.positions.kind == Positions::kRelative) {
-      Tensor(stack + ".relative_attention_bias.weight", spec.positions.buckets, heads, 0.0f, 1.0f);
+      for (int l = 0; l < (spec.positions.per_layer ? layers : 1); ++l) {
+        const std::string owner =
+            spec.positions.per_layer ? stack + ".layers." + std::to_string(l) : stack;
+        Tensor(owner + ".relative_attention_bias.weight", spec.positions.buckets, heads, 0.0f,
+               1.0f);
+      }
     }
   }
 

@@ -1,6 +1,6 @@
 // Marian models in Hugging Face's format: OPUS-MT. Post-norm; sinusoidal positions in two halves,
-// from 0; all tables tied to model.shared unless the vocabularies are separate.  The decoder starts
-// with <pad>.
+// or interleaved, from 0; all tables tied to model.shared unless the vocabularies are separate. The
+// decoder starts with <pad>.
 
 #include <algorithm>
 #include <string_view>
@@ -33,6 +33,16 @@ absl::Status ReadVocabularies(const JsonFields& fields, ModelSpec* spec) {
   return fields.Read("decoder_vocab_size", 1, kMaxVocabulary, &spec->target_vocabulary);
 }
 
+// A field of tools/train: the order of sines and cosines that the model was trained with.
+absl::Status ReadSinusoids(const JsonFields& fields, ModelSpec* spec) {
+  constexpr const char* kField = "sinusoids";
+  std::string order = "halves";
+  RETURN_IF_ERROR(fields.Read(kField, &order));
+  if (order == "interleaved") spec->positions.kind = Positions::kInterleaved;
+  if (order == "halves" || order == "interleaved") return absl::OkStatus();
+  return fields.Unknown(kField, "halves or interleaved");
+}
+
 absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   const ConfigFields fields(files);
   ModelConfig config;
@@ -40,6 +50,7 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
   RETURN_IF_ERROR(ReadStacks(fields.model, {}, &config.spec));
   RETURN_IF_ERROR(ReadVocabularies(fields.model, &config.spec));
+  RETURN_IF_ERROR(ReadSinusoids(fields.model, &config.spec));
   RETURN_IF_ERROR(ReadSpecialTokens(fields.search, {}, &config.spec));
   ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, config.spec));
   return config;

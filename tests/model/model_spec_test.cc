@@ -1,10 +1,16 @@
 // The engine against the naive Transformer on everything in which families differ: random weights
 // for every kind of model, in float32.
 
+#include <unistd.h>
+
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/json.h"
 #include "engine/model/transformer.h"
 #include "gtest/gtest.h"
 #include "tests/model/head_agreement.h"
@@ -351,6 +357,46 @@ TEST(RelativeBias, BucketsAreThoseOfTheModelsThatWereTrainedWithThem) {
   for (const auto& [distance, bucket] : back) {
     EXPECT_EQ(RelativeBucket(distance, false, 32, 128), bucket) << distance;
   }
+}
+
+// A directory of tools/train with sinusoids in the order of the paper, against its own PyTorch
+// model (tests/golden/make_interleaved.py).
+TEST(InterleavedSinusoids, AreThoseOfTheToolThatTrainsWithThem) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / absl::StrCat("interleaved", getpid());
+  std::filesystem::copy("tests/golden/models/toy-trained", directory);
+  auto config = *ReadJsonObject((directory / "config.json").string());
+  const auto load = [&](const char* order) {
+    config["sinusoids"] = order;
+    std::ofstream(directory / "config.json") << config.dump();
+    return Model::Load("toy", directory.string(), {.precision = Precision::kFloat32});
+  };
+  const auto model = load("interleaved");
+  ASSERT_TRUE(model.ok()) << model.status();
+  const auto golden = ReadJsonObject("tests/golden/expected/toy-trained/interleaved.json");
+  ASSERT_TRUE(golden.ok()) << golden.status();
+  std::vector<ForcedPair> pairs;
+  for (const auto& line : golden->at("lines")) {
+    std::vector<int32_t> inputs = line.at("target");
+    inputs.insert(inputs.begin(), (*model)->spec().decoder_start_id);
+    inputs.pop_back();
+    pairs.push_back({line.at("source"), inputs});
+  }
+  ASSERT_EQ(pairs.size(), 20u);
+  const std::vector<ForcedOutput> outputs = ForceTeacher(**model, pairs);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto& line = golden->at("lines")[i];
+    for (size_t t = 0; t < pairs[i].decoder_inputs.size(); ++t) {
+      std::vector<double> logits(outputs[i].logits[t].begin(), outputs[i].logits[t].end());
+      logits.pop_back();  // of <pad>, which the tool leaves out
+      double sum = 0.0;
+      for (const double logit : logits) sum += std::exp(logit);
+      const double chosen = logits[line.at("target")[t].get<int>()] - std::log(sum);
+      EXPECT_NEAR(chosen, line.at("log_probabilities")[t].get<double>(), 1e-4) << i << " " << t;
+    }
+  }
+  EXPECT_EQ(load("paper").status().code(), absl::StatusCode::kUnimplemented);
+  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -50,6 +50,11 @@ class ModelTest(unittest.TestCase):
             torch.testing.assert_close(before[0, :t], after[0, :t], rtol=0, atol=0)
             self.assertFalse(torch.allclose(before[0, t], after[0, t]))
 
+    def test_sinusoids_of_two_orders_have_the_same_numbers(self):
+        halves, interleaved = sinusoids(6, 8), sinusoids(6, 8, interleaved=True)
+        torch.testing.assert_close(interleaved[:, 0::2], halves[:, :4], rtol=0, atol=0)
+        torch.testing.assert_close(interleaved[:, 1::2], halves[:, 4:], rtol=0, atol=0)
+
     def test_padding_changes_nothing(self):
         source, target = random_tokens(1, 5), random_tokens(1, 4)
         longer = torch.cat([source, torch.full((1, 3), SIZE.pad)], dim=1)

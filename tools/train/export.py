@@ -80,6 +80,8 @@ def _config(size: ModelSize, dropout: float) -> dict:
         "activation_dropout": 0.0,
         "init_std": size.width ** -0.5,
         "use_cache": True,
+        # For dragoman-server; transformers has only the halves, and would translate wrongly.
+        **({"sinusoids": "interleaved"} if size.interleaved else {}),
     } | _generation(size)
 
 
@@ -156,7 +158,8 @@ def load(directory: str) -> tuple[Transformer, Vocabulary]:
                      feed_forward=config["encoder_ffn_dim"],
                      heads=config["encoder_attention_heads"],
                      encoder_layers=config["encoder_layers"],
-                     decoder_layers=config["decoder_layers"])
+                     decoder_layers=config["decoder_layers"],
+                     interleaved=config.get("sinusoids") == "interleaved")
     vocabulary = Vocabulary(os.path.join(directory, "source.spm"),
                             [piece[2:-2] for piece in ids if piece.startswith(">>")])
     if vocabulary.pieces != list(ids) or list(ids.values()) != list(range(len(ids))):

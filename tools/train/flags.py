@@ -50,6 +50,9 @@ def parse_flags(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--noise", type=float, default=0.0, metavar="SHARE",
                         help="train on such a share of the sources a second time, as people type "
                         "them: in lower case, without a full stop and so on (default: 0)")
+    parser.add_argument("--sinusoids", choices=("halves", "interleaved"), default="halves",
+                        help="the order of sines and cosines: Marian's, or that of the paper, which "
+                        "dragoman-server reads and transformers does not (default: %(default)s)")
     parser.add_argument("--patience", type=int, default=5, metavar="N",
                         help="stop when N validations have not lowered the loss (default: 5)")
     parser.add_argument("--max-minutes", type=float, help="stop after so much training")

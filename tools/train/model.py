@@ -23,16 +23,20 @@ class ModelSize:
     heads: int
     encoder_layers: int
     decoder_layers: int
+    interleaved: bool = False  # sinusoids in the order of the paper
 
     @property
     def pad(self) -> int:
         return self.vocabulary - 1
 
 
-def sinusoids(positions: int, width: int) -> Tensor:
-    """[positions, D]: section 3.5, with the sines in the left half and the cosines in the right."""
+def sinusoids(positions: int, width: int, interleaved: bool = False) -> Tensor:
+    """[positions, D]: section 3.5, with the sines in the left half and the cosines in the right, as
+    Marian has them, or interleaved: sine, cosine, sine, and so on, as the paper has them."""
     frequency = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float64) / width)
     angle = torch.arange(positions, dtype=torch.float64)[:, None] * frequency
+    if interleaved:
+        return torch.stack([torch.sin(angle), torch.cos(angle)], dim=2).flatten(1).float()
     return torch.cat([torch.sin(angle), torch.cos(angle)], dim=1).float()
 
 
@@ -128,7 +132,8 @@ class Transformer(nn.Module):
     def _embed(self, tokens: Tensor) -> Tensor:
         """[B, length] to [B, length, D]: sections 3.4 and 3.5."""
         x = self.shared(tokens) * math.sqrt(self.size.width)
-        return self.dropout(x + sinusoids(tokens.shape[1], self.size.width).to(x.device))
+        positions = sinusoids(tokens.shape[1], self.size.width, self.size.interleaved)
+        return self.dropout(x + positions.to(x.device))
 
     def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """source [B, S] to the encoder's output [B, S, D] and the mask of its tokens."""

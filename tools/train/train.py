@@ -80,7 +80,8 @@ class Run:
         for languages, pairs in self.data.validation.items():
             self.validation.add(pairs, languages, self.directions)
         size = ModelSize(len(self.vocabulary), flags.width, flags.feed_forward, flags.heads,
-                         flags.encoder_layers, flags.decoder_layers)
+                         flags.encoder_layers, flags.decoder_layers,
+                         flags.sinusoids == "interleaved")
         settings = TrainingSettings(
             batch_tokens=flags.batch_tokens, warmup=flags.warmup,
             peak_learning_rate=(flags.learning_rate

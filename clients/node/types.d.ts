@@ -22,9 +22,10 @@ export interface TranslateRequest {
    * The languages as BCP-47 tags ("de", "en-US", "zh-Hant"), or as the model spells them
    * ("deu_Latn").  The closest match of the model is used: the same language first, then the same
    * script, then the region.  Empty: the model's own languages.  For a pair that is not served, the
-   * error is INVALID_ARGUMENT and lists those that are.  The source language may be "auto": then
-   * the language of each text is detected (Translation.detected_language); a weak guess at one that
-   * is not served counts as none.
+   * error is INVALID_ARGUMENT and lists those that are.  A text that is to be in the language that it
+   * is in ("en" to "en", or to "en-GB" where no such pair is served) is returned unchanged.  The
+   * source language may be "auto": then the language of each text is detected
+   * (Translation.detected_language); a weak guess at one that is not served counts as none.
    */
   sourceLanguage?: string;
   targetLanguage?: string;
@@ -390,7 +391,9 @@ export type AttentionKind =
   /** of target tokens to source tokens, in the decoder */
   | 'ATTENTION_KIND_CROSS'
   /** of source tokens to each other, in the encoder */
-  | 'ATTENTION_KIND_ENCODER';
+  | 'ATTENTION_KIND_ENCODER'
+  /** of target tokens to those before them, in the decoder */
+  | 'ATTENTION_KIND_DECODER';
 
 export interface TranslateResponse {
   /** One for each of `contents`, in order. */
@@ -697,7 +700,11 @@ export interface HeadAttention {
   sourceEnd: number;
   queryBegin: number;
   queryEnd: number;
-  /** One row per token that looks; each row sums to 1. */
+  /**
+   * One row per token that looks; each row sums to 1.  In the decoder, where both are target tokens, the
+   * first number of a row is for the decoder's start and number i for the token before the i-th one, as a
+   * token is made from those before it.
+   */
   probabilities: number[];
 }
 
@@ -984,6 +991,8 @@ export interface Glossary {
   dictionaries?: GlossaryDictionary[];
   /** it is not the caller's to change */
   readOnly?: boolean;
+  /** it is gone when the server ends (--store memory) */
+  temporary?: boolean;
 }
 
 /** Entries for translations between two languages; at most 100,000 in a glossary. */
@@ -1045,6 +1054,8 @@ export interface TranslationMemory {
   segmentCount?: number;
   /** it is not the caller's to change */
   readOnly?: boolean;
+  /** it is gone when the server ends (--store memory) */
+  temporary?: boolean;
 }
 
 /** A sentence and its translation. */
@@ -1148,6 +1159,8 @@ export interface Model {
   encoderHeads: number;
   crossLayers: number;
   crossHeads: number;
+  decoderLayers: number;
+  decoderHeads: number;
 }
 
 export type ModelState =

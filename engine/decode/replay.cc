@@ -23,11 +23,16 @@ Replay::Replay(const Job& job, std::vector<Hypothesis> hypotheses)
     : job_(job), options_(job.options), hypotheses_(std::move(hypotheses)) {
   options_.sampling = false;
   for (const AttentionHead& head : job.heads) {
-    (head.kind == AttentionKind::kEncoder ? encoder_ : cross_).push_back(head);
+    (head.kind == AttentionKind::kEncoder ? encoder_
+     : head.kind == AttentionKind::kCross ? cross_
+                                          : decoder_)
+        .push_back(head);
   }
   const size_t source = job.source.size();
   for (Hypothesis& each : hypotheses_) {
-    each.cross_heads.resize(StepsOf(each) * cross_.size() * source);
+    const size_t steps = StepsOf(each);
+    each.cross_heads.resize(steps * cross_.size() * source);
+    each.decoder_heads.resize(steps * decoder_.size() * steps);
   }
   hypotheses_.front().encoder_heads.resize(encoder_.size() * source * source);
 }
@@ -45,9 +50,15 @@ int Replay::rows() const { return static_cast<int>(StepsOf(hypothesis())); }
 StepRow Replay::Row(int i, SentenceState* state) {
   const int32_t start = job_.options.start_id.value_or(job_.rules->decoder_start_id);
   StepRow row{i == 0 ? start : hypothesis().tokens[i - 1], state, 0, job_.shortlist, ranks()};
-  if (cross_.empty()) return row;
-  row.heads = cross_;
-  row.head_attention = hypothesis().cross_heads.data() + i * cross_.size() * job_.source.size();
+  const size_t source = job_.source.size(), steps = StepsOf(hypothesis());
+  if (!cross_.empty()) {
+    row.cross_heads = {cross_, hypothesis().cross_heads.data() + i * cross_.size() * source,
+                       source};
+  }
+  if (!decoder_.empty()) {
+    row.decoder_heads = {decoder_, hypothesis().decoder_heads.data() + i * decoder_.size() * steps,
+                         steps};
+  }
   return row;
 }
 

@@ -57,8 +57,8 @@ class Replay {
   const Hypothesis& hypothesis() const { return hypotheses_[current_]; }
 
   const Job& job_;
-  SearchOptions options_;  // the job's, without sampling
-  std::vector<AttentionHead> encoder_, cross_;
+  SearchOptions options_;                                 // the job's, without sampling
+  std::vector<AttentionHead> encoder_, cross_, decoder_;  // that are asked for
   std::vector<Hypothesis> hypotheses_;
   size_t current_ = 0;
   Matrix<float> encoded_;  // [source tokens, d_model]

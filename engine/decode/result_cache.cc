@@ -19,7 +19,7 @@ constexpr size_t kEntryBytes = 256;
 size_t BytesOf(const Hypothesis& hypothesis) {
   const size_t floats = hypothesis.token_log_probs.size() + hypothesis.token_margins.size() +
                         hypothesis.attention.size() + hypothesis.cross_heads.size() +
-                        hypothesis.encoder_heads.size();
+                        hypothesis.decoder_heads.size() + hypothesis.encoder_heads.size();
   size_t bytes =
       sizeof(hypothesis) + sizeof(int32_t) * hypothesis.tokens.size() + sizeof(float) * floats;
   for (const auto& step : hypothesis.candidates) {

@@ -123,7 +123,7 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
 void Decoder::DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x,
                          Workspace* ws) const {
   const auto is_read = [](const DecodeRow& row) {
-    return row.scored || row.attention != nullptr || row.head_attention != nullptr;
+    return row.scored || row.attention != nullptr || row.cross_heads.to != nullptr;
   };
   if (std::all_of(rows->begin(), rows->end(), is_read)) return;
   ws->read_rows.clear();
@@ -156,20 +156,15 @@ void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> row
   output_->Run(ws->scored.view(), ws->shortlists, sink, ws);
 }
 
-// The attention of some rows of a sentence, whose source is in `memory`.  All want the same heads.
+// The attention of some rows of a sentence, whose source is in `memory`.
 void Decoder::ReportHeads(int l, absl::Span<const DecodeRow> rows, MatrixView<const float> q,
                           Workspace::AttendMemory* memory) const {
-  const DecodeRow& front = rows.front();
-  const size_t positions = memory->rows.size();
-  for (size_t h = 0; h < front.heads.size(); ++h) {
-    if (front.heads[h].layer != l) continue;
-    for (size_t r = 0; r < rows.size(); ++r) {
-      ReadHead({.format = front.source->keys_values().format(),
-                .q = q.Rows(static_cast<int>(r), 1),
-                .rows = memory->rows,
-                .scratch = absl::MakeSpan(memory->scratch)},
-               front.heads[h].head, rows[r].head_attention + h * positions, 0);
-    }
+  for (size_t r = 0; r < rows.size(); ++r) {
+    ReadHeads({.format = rows[r].source->keys_values().format(),
+               .q = q.Rows(static_cast<int>(r), 1),
+               .rows = memory->rows,
+               .scratch = absl::MakeSpan(memory->scratch)},
+              l, rows[r].cross_heads);
   }
 }
 
@@ -201,7 +196,7 @@ void Decoder::CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView
           source.keys_values().format(), ws->projected.view().Rows(i, next - i), memory.rows,
           absl::MakeSpan(memory.scratch), ws->context.view().Rows(i, next - i),
           {.attention = memory.attention, .head_weights = alignment_weights_, .next = memory.next});
-      if (rows[i].head_attention != nullptr) {
+      if (rows[i].cross_heads.to != nullptr) {
         ReportHeads(l, rows.subspan(i, next - i), ws->projected.view().Rows(i, next - i), &memory);
       }
     }

@@ -10,6 +10,7 @@
 
 #include "absl/types/span.h"
 #include "engine/math/attend.h"
+#include "engine/model/attention_head.h"
 
 namespace dragoman {
 
@@ -31,6 +32,14 @@ inline void ReadHead(const HeadReading& reading, int head, float* to, size_t str
   Matrix<float> unused(reading.q.rows(), reading.q.cols());
   Attend(reading.format, reading.q, reading.rows, reading.scratch, unused.view(),
          {.bias = reading.bias, .attention = places, .head_weights = weights});
+}
+
+// Writes what is wanted of a layer for a single query.
+inline void ReadHeads(const HeadReading& reading, int layer, const HeadRequest& wanted) {
+  for (size_t h = 0; h < wanted.heads.size(); ++h) {
+    if (wanted.heads[h].layer != layer) continue;
+    ReadHead(reading, wanted.heads[h].head, wanted.to + h * wanted.stride, 0);
+  }
 }
 
 }  // namespace dragoman

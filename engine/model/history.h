@@ -48,6 +48,9 @@ class History {
                                                  KvPool* pool) const = 0;
   virtual size_t StateBytes(const SentenceShape& shape) const = 0;
 
+  // The heads whose attention Apply can report.
+  virtual HeadCounts heads() const { return {}; }
+
   // As Network::takes_several_tokens.
   virtual bool takes_several_tokens() const { return false; }
 

@@ -92,10 +92,8 @@ struct StepRow {
   absl::Span<const int32_t> shortlist = {};
   // Whether the scores of the next token are wanted.  If not, the sink does not get them.
   bool scored = true;
-  // Heads of the decoder whose attention to the source is wanted, and where it goes: [heads, source
-  // tokens].
-  absl::Span<const AttentionHead> heads = {};
-  float* head_attention = nullptr;
+  HeadRequest cross_heads = {};    // to the source
+  HeadRequest decoder_heads = {};  // to the tokens up to this one
 };
 
 // Immutable, so safe for concurrent use with a workspace for each thread.  Keeps the row law.

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/math/attend.h"
+#include "engine/model/head_reading.h"
 #include "engine/model/history.h"
 #include "engine/model/kv_cache.h"
 #include "engine/model/layers.h"
@@ -75,6 +76,7 @@ class SelfAttention final : public History {
   size_t StateBytes(const SentenceShape& shape) const override {
     return layout_.Bytes(shape.max_steps * shape.max_hypotheses);
   }
+  HeadCounts heads() const override { return {static_cast<int>(layers_.size()), heads_.heads}; }
   bool takes_several_tokens() const override { return true; }
   void Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
              Workspace* ws) const override;
@@ -167,6 +169,13 @@ void SelfAttention::Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<fl
       Attend(keys_values.format(), qkv.Cols(0, width), memory.rows, absl::MakeSpan(memory.scratch),
              ws->context.view().Rows(i, 1),
              {.bias = bias_.Of(l, rows[i].position), .next = memory.next});
+      if (rows[i].decoder_heads.to == nullptr) continue;
+      ReadHeads({.format = keys_values.format(),
+                 .q = qkv.Cols(0, width),
+                 .rows = memory.rows,
+                 .scratch = absl::MakeSpan(memory.scratch),
+                 .bias = bias_.Of(l, rows[i].position)},
+                l, rows[i].decoder_heads);
     }
   };
   ws->team().Split(x.rows(), Workspace::kLeastQueries, attend);

@@ -97,8 +97,8 @@ void Transformer::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspac
     decode_row.scored = row.scored;
     state.history->Extend(row.hypothesis, &decode_row);
     decode_row.attention = state.attention.Extend(row.hypothesis);
-    decode_row.heads = row.heads;
-    decode_row.head_attention = row.head_attention;
+    decode_row.cross_heads = row.cross_heads;
+    decode_row.decoder_heads = row.decoder_heads;
   }
   decoder_->Step(decode_rows, sink, ws);
 }

@@ -29,7 +29,8 @@ class Transformer final : public Network {
                 Workspace* ws) const override;
   bool attends() const override { return true; }
   HeadCounts HeadsOf(AttentionKind kind) const override {
-    return kind == AttentionKind::kEncoder ? encoder_->heads() : decoder_->heads();
+    if (kind == AttentionKind::kEncoder) return encoder_->heads();
+    return kind == AttentionKind::kCross ? decoder_->heads() : decoder_->history().heads();
   }
   bool takes_several_tokens() const override { return decoder_->history().takes_several_tokens(); }
   void Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspace* ws) const override;

@@ -37,9 +37,7 @@ struct DecodeRow {
   // [source tokens]: where to write how the token's attention is distributed over the source; null:
   // not wanted.
   float* attention = nullptr;
-  // As in StepRow.
-  absl::Span<const AttentionHead> heads = {};
-  float* head_attention = nullptr;
+  HeadRequest cross_heads = {}, decoder_heads = {};  // as in StepRow
 };
 
 // Belongs to one thread, the leader of the team.

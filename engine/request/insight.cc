@@ -1,6 +1,7 @@
 #include "engine/request/insight.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,10 +25,11 @@ absl::Status AddHeads(const LayerHeads& wanted, const std::string& field, const 
   const HeadCounts counts = model.network().HeadsOf(wanted.kind);
   const int layer = wanted.layer < 0 ? counts.layers + wanted.layer : wanted.layer;
   if (layer < 0 || layer >= counts.layers) {
-    const bool encoder = wanted.kind == AttentionKind::kEncoder;
-    return OutOfRange(
-        field + ".layer", wanted.layer, model, counts.layers,
-        encoder ? "layers of attention in the encoder" : "layers of attention to the source");
+    constexpr const char* kLayers[] = {"layers of attention in the encoder",
+                                       "layers of attention to the source",
+                                       "layers of attention in the decoder"};
+    return OutOfRange(field + ".layer", wanted.layer, model, counts.layers,
+                      kLayers[static_cast<int>(wanted.kind)]);
   }
   std::vector<int> chosen = wanted.heads;
   for (int h = 0; wanted.heads.empty() && h < counts.heads; ++h) chosen.push_back(h);
@@ -67,7 +69,8 @@ size_t InsightOf(const Job& job) {
   const size_t rows = static_cast<size_t>(job.options.max_length) * job.options.num_hypotheses;
   size_t numbers = rows * job.candidates * kNumbersOfCandidate;
   for (const AttentionHead& head : job.heads) {
-    numbers += (head.kind == AttentionKind::kEncoder ? source : rows) * source;
+    const size_t looked_at = head.kind == AttentionKind::kDecoder ? job.options.max_length : source;
+    numbers += (head.kind == AttentionKind::kEncoder ? source : rows) * looked_at;
   }
   return numbers;
 }
@@ -77,30 +80,53 @@ void AppendInsight(const Hypothesis& hypothesis, const std::vector<AttentionHead
                    std::vector<HeadBlock>* blocks, std::vector<CandidateStep>* steps) {
   const size_t source = static_cast<size_t>(tokens.source_end - tokens.source_begin);
   const size_t shown = hypothesis.tokens.size() - tokens.hidden;
-  const size_t crossing = static_cast<size_t>(std::count_if(
-      heads.begin(), heads.end(), [](const auto& h) { return h.kind == AttentionKind::kCross; }));
-  size_t encoder = 0, cross = 0;  // heads of each kind so far
+  const auto count = [&](AttentionKind kind) {
+    return static_cast<size_t>(
+        std::count_if(heads.begin(), heads.end(), [=](const auto& h) { return h.kind == kind; }));
+  };
+  const size_t crossing = count(AttentionKind::kCross),
+               looking_back = count(AttentionKind::kDecoder);
+  // The numbers of a row of the decoder: the tokens and the end, if it was reached.
+  const size_t rows =
+      looking_back == 0 ? 0 : std::max(hypothesis.tokens.size(), hypothesis.token_log_probs.size());
+  size_t encoder = 0, cross = 0, back = 0;  // heads of each kind so far
   for (const AttentionHead& head : heads) {
     HeadBlock block = {.head = head,
                        .source_begin = tokens.source_begin,
                        .source_end = tokens.source_end,
                        .query_begin = tokens.target_begin,
                        .query_end = tokens.target_begin + static_cast<int>(shown)};
-    if (head.kind == AttentionKind::kEncoder) {
-      const size_t begin = encoder++ * source * source;
-      if (!tokens.best || hypothesis.encoder_heads.empty()) continue;
-      block.query_begin = tokens.source_begin;
-      block.query_end = tokens.source_end;
-      const auto from = hypothesis.encoder_heads.begin() + static_cast<std::ptrdiff_t>(begin);
-      block.probabilities.assign(from, from + static_cast<std::ptrdiff_t>(source * source));
-    } else {
-      for (size_t t = tokens.hidden; t < hypothesis.tokens.size(); ++t) {
-        const auto from = hypothesis.cross_heads.begin() +
-                          static_cast<std::ptrdiff_t>((t * crossing + cross) * source);
-        block.probabilities.insert(block.probabilities.end(), from,
-                                   from + static_cast<std::ptrdiff_t>(source));
+    std::vector<float>& to = block.probabilities;
+    switch (head.kind) {
+      case AttentionKind::kEncoder: {
+        const size_t begin = encoder++ * source * source;
+        if (!tokens.best || hypothesis.encoder_heads.empty()) continue;
+        block.query_begin = tokens.source_begin;
+        block.query_end = tokens.source_end;
+        const auto from = hypothesis.encoder_heads.begin() + static_cast<std::ptrdiff_t>(begin);
+        to.assign(from, from + static_cast<std::ptrdiff_t>(source * source));
+        break;
       }
-      ++cross;
+      case AttentionKind::kCross:
+        for (size_t t = tokens.hidden; t < hypothesis.tokens.size(); ++t) {
+          const float* const from = hypothesis.cross_heads.data() + (t * crossing + cross) * source;
+          to.insert(to.end(), from, from + source);
+        }
+        ++cross;
+        break;
+      case AttentionKind::kDecoder:
+        // The first number is for the start and what is hidden, and the others for the tokens shown
+        // before; the rest of a row is 0.
+        block.source_begin = block.query_begin;
+        block.source_end = block.query_end;
+        for (size_t t = tokens.hidden; t < hypothesis.tokens.size(); ++t) {
+          const float* const from =
+              hypothesis.decoder_heads.data() + (t * looking_back + back) * rows;
+          to.push_back(std::accumulate(from, from + tokens.hidden + 1, 0.0f));
+          to.insert(to.end(), from + tokens.hidden + 1, from + tokens.hidden + shown);
+        }
+        ++back;
+        break;
     }
     blocks->push_back(std::move(block));
   }

@@ -60,10 +60,11 @@ struct Hypothesis {
   // The attention to the source where each token, and then eos, was chosen: [rows, source tokens],
   // with as many rows as tokens or one more.  Empty if it was not requested.
   std::vector<float> attention;
-  // The attention by head, [rows, heads, source tokens]; the attention of the source to itself,
-  // [heads, source tokens, source tokens], only in a sentence's best hypothesis; and for each row
-  // the most likely tokens, best first.  Each empty if it was not requested.
-  std::vector<float> cross_heads, encoder_heads;
+  // The attention by head: to the source, [rows, heads, source tokens]; to the rows up to each,
+  // [rows, heads, rows]; of the source to itself, [heads, source tokens, source tokens], only in a
+  // sentence's best hypothesis.  And for each row the most likely tokens, best first.  Each empty
+  // if it was not requested.
+  std::vector<float> cross_heads, decoder_heads, encoder_heads;
   std::vector<std::vector<RankedToken>> candidates;
 };
 

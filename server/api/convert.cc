@@ -478,6 +478,9 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_encoder_heads(encoder.heads);
   proto->set_cross_layers(cross.layers);
   proto->set_cross_heads(cross.heads);
+  const HeadCounts decoder = model.network().HeadsOf(AttentionKind::kDecoder);
+  proto->set_decoder_layers(decoder.layers);
+  proto->set_decoder_heads(decoder.heads);
 }
 
 VersionKey KeyOf(const v1::TranslateRequest& request) {

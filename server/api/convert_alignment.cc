@@ -57,10 +57,10 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
       return InvalidField("output.attention_heads",
                           std::to_string(from.kind()) + " is not a value of AttentionKind");
     }
-    const bool encoder = from.kind() == v1::ATTENTION_KIND_ENCODER;
-    options.heads.push_back({encoder ? AttentionKind::kEncoder : AttentionKind::kCross,
-                             from.layer(),
-                             {from.heads().begin(), from.heads().end()}});
+    const AttentionKind kind = from.kind() == v1::ATTENTION_KIND_ENCODER   ? AttentionKind::kEncoder
+                               : from.kind() == v1::ATTENTION_KIND_DECODER ? AttentionKind::kDecoder
+                                                                           : AttentionKind::kCross;
+    options.heads.push_back({kind, from.layer(), {from.heads().begin(), from.heads().end()}});
   }
   return options;
 }
@@ -68,8 +68,9 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
 void SetInsight(const TranslatedHypothesis& hypothesis, v1::Hypothesis* proto) {
   for (const HeadBlock& block : hypothesis.heads) {
     v1::HeadAttention* const to = proto->mutable_aligned_text()->add_heads();
-    to->set_kind(block.head.kind == AttentionKind::kEncoder ? v1::ATTENTION_KIND_ENCODER
-                                                            : v1::ATTENTION_KIND_CROSS);
+    to->set_kind(block.head.kind == AttentionKind::kEncoder   ? v1::ATTENTION_KIND_ENCODER
+                 : block.head.kind == AttentionKind::kDecoder ? v1::ATTENTION_KIND_DECODER
+                                                              : v1::ATTENTION_KIND_CROSS);
     to->set_layer(block.head.layer);
     to->set_head(block.head.head);
     to->set_source_begin(block.source_begin);

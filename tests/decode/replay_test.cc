@@ -22,7 +22,8 @@ std::vector<AttentionHead> SomeHeads() {
   return {{AttentionKind::kEncoder, 1, 2}, {AttentionKind::kCross, 1, 0},
           {AttentionKind::kEncoder, 0, 0}, {AttentionKind::kCross, 0, 3},
           {AttentionKind::kCross, 1, 1},   {AttentionKind::kCross, 1, 2},
-          {AttentionKind::kCross, 1, 3}};
+          {AttentionKind::kCross, 1, 3},   {AttentionKind::kDecoder, 1, 2},
+          {AttentionKind::kDecoder, 0, 1}};
 }
 
 class ReplayTest : public testing::Test {
@@ -120,6 +121,13 @@ TEST_F(ReplayTest, HeadsAreThoseOfTheSearch) {
           EXPECT_NEAR(mean, each.attention[r * source + s], 1e-6f);
         }
         EXPECT_NEAR(std::accumulate(row + source, row + 2 * source, 0.0f), 1.0f, 1e-5f);
+      }
+      // A token looks at those up to itself.
+      ASSERT_EQ(each.decoder_heads.size(), 2 * rows * rows);
+      for (size_t r = 0; r < rows; ++r) {
+        const float* const row = each.decoder_heads.data() + r * 2 * rows;
+        EXPECT_NEAR(std::accumulate(row, row + r + 1, 0.0f), 1.0f, 1e-5f);
+        EXPECT_TRUE(std::all_of(row + r + 1, row + rows, [](float x) { return x == 0.0f; }));
       }
     }
   }

@@ -15,7 +15,7 @@ from harness import pb
 RECURRENT = os.path.join(harness.SOURCE_DIR, "tests/golden/marian/models/nematus-ln")
 VECTOR = os.path.join(harness.SOURCE_DIR, "tests/golden/marian/models/student-ssru")
 TEXT = "The house is old. The cat sleeps."
-CROSS, ENCODER = pb.ATTENTION_KIND_CROSS, pb.ATTENTION_KIND_ENCODER
+CROSS, ENCODER, DECODER = pb.ATTENTION_KIND_CROSS, pb.ATTENTION_KIND_ENCODER, pb.ATTENTION_KIND_DECODER
 
 
 def heads(kind, layer, *chosen):
@@ -81,6 +81,19 @@ class InsightTest(unittest.TestCase):
                 self.assertAlmostEqual(sum(row), 1, delta=1e-4)
         self.assertEqual(best.aligned_text.heads[3].source_begin, best.aligned_text.heads[0].source_end)
 
+    def test_the_heads_of_the_decoder_look_back(self):
+        for sentences, hidden, prefix in ((2, False, []), (1, False, ["Das"]), (1, True, ["Das"])):
+            hypothesis = self.best(target_prefixes=prefix, output=output(
+                heads(DECODER, 1, 2), heads(CROSS, 0, 1), heads(DECODER, 0), hide_prefix=hidden))
+            blocks = [head for head in hypothesis.aligned_text.heads if head.kind == DECODER]
+            self.assertEqual([(h.layer, h.head) for h in blocks], sentences * [(1, 2), *((0, head) for head in range(4))])
+            self.assertEqual(blocks[-1].query_end, len(hypothesis.tokens))
+            for block in blocks:
+                self.assertEqual((block.source_begin, block.source_end), (block.query_begin, block.query_end))
+                for i, row in enumerate(rows_of(block)):
+                    self.assertAlmostEqual(sum(row[:i + 1]), 1, delta=1e-4)
+                    self.assertEqual(row[i + 1:], [0] * (len(row) - i - 1))
+
     def test_candidates_of_each_step(self):
         hypothesis = self.best(output=output(candidates=5), options=pb.DecodingOptions(beam_size=1))
         self.assertEqual([step.end for step in hypothesis.steps].count(True), 2)
@@ -99,7 +112,7 @@ class InsightTest(unittest.TestCase):
             options = pb.DecodingOptions(beam_size=beam, num_hypotheses=min(beam, 2))
             plain = self.server.translate(TEXT, options=options, output=output())
             asked = self.server.translate(
-                TEXT, options=options, output=output(heads(CROSS, 0), heads(ENCODER, 0), candidates=3))
+                TEXT, options=options, output=output(heads(CROSS, 0), heads(ENCODER, 0), heads(DECODER, 1), candidates=3))
             for hypothesis in asked.translations[0].hypotheses:
                 self.assertGreater(len(hypothesis.aligned_text.heads), 0)
                 hypothesis.aligned_text.ClearField("heads")
@@ -153,10 +166,12 @@ class InsightTest(unittest.TestCase):
                                 output=output(candidates=candidates))
 
     def test_models_say_how_many_heads_they_have(self):
-        for name, counts in (("en-de", (4, 4, 2, 4)), ("rnn", (0, 0, 0, 0))):
+        for name, counts in (("en-de", (4, 4, 2, 4, 2, 4)), ("ssru", None), ("rnn", (0,) * 6)):
             model = self.server.models.GetModel(pb.GetModelRequest(name=name))
             self.assertEqual((model.encoder_layers, model.encoder_heads, model.cross_layers,
-                              model.cross_heads), counts)
+                              model.cross_heads, model.decoder_layers, model.decoder_heads),
+                             counts or (model.encoder_layers, model.encoder_heads, model.cross_layers,
+                                        model.cross_heads, 0, 0))
 
     def test_a_network_without_heads_has_candidates_only(self):
         self.assert_refused("output.attention_heads[0].layer", "the model rnn has no layers", model="rnn",

@@ -44,6 +44,7 @@ inline void ExpectSameHeadsAsNaive(const Network& network, const reference::Name
   const size_t source = pair.source.size(), target = pair.decoder_inputs.size();
   const std::vector<AttentionHead> encoder = AllHeads(network, AttentionKind::kEncoder);
   const std::vector<AttentionHead> cross = AllHeads(network, AttentionKind::kCross);
+  const std::vector<AttentionHead> decoder = AllHeads(network, AttentionKind::kDecoder);
   ASSERT_EQ(encoder.size(), weights.spec.encoder_layers * weights.spec.encoder_heads);
   ASSERT_EQ(cross.size(), weights.spec.decoder_layers * weights.spec.decoder_heads);
 
@@ -62,12 +63,13 @@ inline void ExpectSameHeadsAsNaive(const Network& network, const reference::Name
       {.source_tokens = static_cast<int>(source), .max_steps = static_cast<int>(target)}, &pool);
   network.Remember(encoding.encoded.view(), state.get(), &workspace);
   have.assign(target * cross.size() * source, 0.0f);
+  std::vector<float> back(target * decoder.size() * target);
   std::vector<StepRow> rows;
   for (size_t t = 0; t < target; ++t) {
     StepRow row{pair.decoder_inputs[t], state.get()};
     row.scored = false;
-    row.heads = cross;
-    row.head_attention = have.data() + t * cross.size() * source;
+    row.cross_heads = {cross, have.data() + t * cross.size() * source, source};
+    row.decoder_heads = {decoder, back.data() + t * decoder.size() * target, target};
     rows.push_back(row);
     if (network.takes_several_tokens() && t + 1 < target) continue;
     network.Step(
@@ -75,8 +77,10 @@ inline void ExpectSameHeadsAsNaive(const Network& network, const reference::Name
     rows.clear();
   }
   want.clear();
-  reference::LogitsOfAny(weights, encoded, pair.decoder_inputs, nullptr, &want);
+  reference::HeadRows want_back;
+  reference::LogitsOfAny(weights, encoded, pair.decoder_inputs, nullptr, &want, &want_back);
   ExpectSameHeads(cross, have, source, cross.size() * source, want);
+  ExpectSameHeads(decoder, back, target, decoder.size() * target, want_back);
 }
 
 }  // namespace dragoman

@@ -308,11 +308,11 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens, He
 
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention) {
-  return LogitsOfAny(model, encoded, tokens, attention, nullptr);
+  return LogitsOfAny(model, encoded, tokens, attention, nullptr, nullptr);
 }
 
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
-                 Rows* attention, HeadRows* heads) {
+                 Rows* attention, HeadRows* heads, HeadRows* decoder_heads) {
   const ModelSpec& spec = model.spec;
   const int told = (spec.alignment.layer + spec.decoder_layers) % spec.decoder_layers;
   const std::string stack = "model.decoder";
@@ -327,7 +327,7 @@ Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vect
     } else {
       x = Connect(model, layer + ".self_attn", x, [&](const Rows& in) {
         return Attend(model, layer + ".self_attn", spec.decoder_heads, in, in, true,
-                      BiasOf(spec, stack, l));
+                      BiasOf(spec, stack, l), nullptr, decoder_heads);
       });
     }
     x = Connect(model, layer + ".encoder_attn", x, [&](const Rows& in) {

@@ -39,9 +39,9 @@ Rows EncodeAny(const NamedWeights& model, const std::vector<int32_t>& tokens, He
 // specification names for alignments.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
                  Rows* attention = nullptr);
-// With the attention of each head to the source besides.
+// With the attention of each head, to the source and to the tokens up to each one, besides.
 Rows LogitsOfAny(const NamedWeights& model, const Rows& encoded, const std::vector<int32_t>& tokens,
-                 Rows* attention, HeadRows* heads);
+                 Rows* attention, HeadRows* heads, HeadRows* decoder_heads);
 
 }  // namespace dragoman::reference
 

@@ -7,6 +7,7 @@ from google.protobuf import message as _message
 from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 ATTENTION_KIND_CROSS: AttentionKind
+ATTENTION_KIND_DECODER: AttentionKind
 ATTENTION_KIND_ENCODER: AttentionKind
 ATTENTION_KIND_UNSPECIFIED: AttentionKind
 DESCRIPTOR: _descriptor.FileDescriptor
@@ -591,12 +592,14 @@ class MemorySegment(_message.Message):
     def __init__(self, source: _Optional[str] = ..., target: _Optional[str] = ..., previous_source: _Optional[str] = ..., next_source: _Optional[str] = ...) -> None: ...
 
 class Model(_message.Message):
-    __slots__ = ["architecture", "cross_heads", "cross_layers", "encoder_heads", "encoder_layers", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
+    __slots__ = ["architecture", "cross_heads", "cross_layers", "decoder_heads", "decoder_layers", "encoder_heads", "encoder_layers", "is_default", "isa", "language_pairs", "max_source_tokens", "name", "precision", "source_languages", "state", "target_languages", "version", "versions", "vocabulary_size"]
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = []
     ARCHITECTURE_FIELD_NUMBER: _ClassVar[int]
     CROSS_HEADS_FIELD_NUMBER: _ClassVar[int]
     CROSS_LAYERS_FIELD_NUMBER: _ClassVar[int]
+    DECODER_HEADS_FIELD_NUMBER: _ClassVar[int]
+    DECODER_LAYERS_FIELD_NUMBER: _ClassVar[int]
     ENCODER_HEADS_FIELD_NUMBER: _ClassVar[int]
     ENCODER_LAYERS_FIELD_NUMBER: _ClassVar[int]
     ISA_FIELD_NUMBER: _ClassVar[int]
@@ -619,6 +622,8 @@ class Model(_message.Message):
     architecture: str
     cross_heads: int
     cross_layers: int
+    decoder_heads: int
+    decoder_layers: int
     encoder_heads: int
     encoder_layers: int
     is_default: bool
@@ -633,7 +638,7 @@ class Model(_message.Message):
     version: str
     versions: _containers.RepeatedCompositeFieldContainer[ModelVersion]
     vocabulary_size: int
-    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[ModelVersion, _Mapping]]] = ..., encoder_layers: _Optional[int] = ..., encoder_heads: _Optional[int] = ..., cross_layers: _Optional[int] = ..., cross_heads: _Optional[int] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., architecture: _Optional[str] = ..., precision: _Optional[str] = ..., language_pairs: _Optional[_Iterable[_Union[LanguagePair, _Mapping]]] = ..., max_source_tokens: _Optional[int] = ..., vocabulary_size: _Optional[int] = ..., is_default: bool = ..., state: _Optional[_Union[Model.State, str]] = ..., source_languages: _Optional[_Iterable[str]] = ..., target_languages: _Optional[_Iterable[str]] = ..., isa: _Optional[str] = ..., versions: _Optional[_Iterable[_Union[ModelVersion, _Mapping]]] = ..., encoder_layers: _Optional[int] = ..., encoder_heads: _Optional[int] = ..., cross_layers: _Optional[int] = ..., cross_heads: _Optional[int] = ..., decoder_layers: _Optional[int] = ..., decoder_heads: _Optional[int] = ...) -> None: ...
 
 class ModelVersion(_message.Message):
     __slots__ = ["failure", "label", "percent", "state", "version"]

@@ -199,7 +199,8 @@ absl::StatusOr<MeasuredWorker> MeasureWorker(const ServerOptions& options,
                                {.precision = options.precision,
                                 .matmul = options.matmul,
                                 .keys_values = options.keys_values,
-                                .shortlist = source.shortlist}));
+                                .shortlist = source.shortlist,
+                                .lora = source.lora}));
   WorkerPoolOptions pool_options = options.pool;
   pool_options.workers = 1;
   pool_options.cache_bytes = 0;

@@ -47,8 +47,8 @@ class Findings {
 
   bool none() const { return none_; }
 
-  void Model(const std::string& name, const std::string& directory) {
-    const absl::StatusOr<ModelReport> report = ReportModel(directory);
+  void Model(const std::string& name, const std::string& directory, const std::string& lora = "") {
+    const absl::StatusOr<ModelReport> report = ReportModel(directory, lora);
     out_ << "model " << name << " (" << directory << "): ";
     if (!report.ok()) return Wrong(report.status().message());
     if (!report->missing.empty()) return Wrong("lacks " + report->missing.front());
@@ -120,14 +120,19 @@ bool CheckModel(const std::string& directory, bool without_weights, std::ostream
     *out << "cannot be served\n";
     return false;
   }
-  *out << "can be served: dragoman-server --model NAME=" << directory << "\n";
+  *out
+      << "can be served: dragoman-server --model NAME=" << directory << "\n"
+      << "verified: the configuration describes a network of this engine; each of its tensors is "
+         "there, "
+         "in its shape, and none is left over; the tokenizer's pieces are those of the vocabulary\n"
+      << "not verified: what the weights translate, as none of them was read\n";
   return true;
 }
 
 bool CheckConfig(const ServerOptions& options, std::ostream* out) {
   Findings findings(out);
   for (const ModelSource& model : options.models) {
-    findings.Model(model.name, model.directory);
+    findings.Model(model.name, model.directory, model.lora);
     findings.File("shortlist of " + model.name, model.shortlist.file);
   }
   for (const Canary& canary : options.canaries) {

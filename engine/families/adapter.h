@@ -19,6 +19,7 @@ namespace dragoman {
 // What every adapter may inspect first.
 struct DirectoryFiles {
   std::string path;
+  std::string lora;  // the directory of an adapter (lora.h); "": none
   nlohmann::json config = nlohmann::json::object();  // config.json; empty if there is none
   nlohmann::json generation =
       nlohmann::json::object();  // generation_config.json; empty if there is none

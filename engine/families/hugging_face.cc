@@ -411,7 +411,7 @@ absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const 
 
 absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
                                                 const ModelSpec& spec) {
-  return OpenWeights(files.path);
+  return OpenWeights(files.path, files.lora);
 }
 
 bool HasSmall100Tokenizer(const DirectoryFiles& files) {

@@ -26,6 +26,37 @@ absl::Status ReadOptional(const std::string& path, nlohmann::json* json) {
   return absl::OkStatus();
 }
 
+// The sequence-to-sequence models of transformers that this engine does not have, so that a refusal
+// says what was tried.
+constexpr std::pair<absl::string_view, absl::string_view> kOtherFamilies[] = {
+    {"IndicTrans",
+     "IndicTrans2: its texts have to go through the IndicProcessor of "
+     "IndicTransToolkit first, which maps all Indic scripts to one, and back, and its "
+     "layers norm their embeddings; this server does neither"},
+    {"bart", "BART"},
+    {"bigbird_pegasus", "BigBird-Pegasus"},
+    {"blenderbot", "BlenderBot"},
+    {"blenderbot-small", "BlenderBot"},
+    {"encoder-decoder", "an encoder and a decoder of other families"},
+    {"fsmt", "FairSeq's WMT19 models"},
+    {"led", "LED"},
+    {"longt5", "LongT5"},
+    {"mvp", "MVP"},
+    {"nllb-moe", "NLLB's mixture of experts"},
+    {"pegasus", "Pegasus"},
+    {"pegasus_x", "Pegasus-X"},
+    {"plbart", "PLBart"},
+    {"prophetnet", "ProphetNet"},
+    {"seamless_m4t", "SeamlessM4T, which translates speech, too"},
+    {"seamless_m4t_v2", "SeamlessM4T, which translates speech, too"},
+    {"speech_to_text", "a model of speech"},
+    {"switch_transformers", "Switch Transformers"},
+    {"t5gemma", "T5Gemma"},
+    {"t5gemma2", "T5Gemma"},
+    {"whisper", "Whisper, a model of speech"},
+    {"xlm-prophetnet", "ProphetNet"},
+};
+
 absl::Status NotRecognized(const DirectoryFiles& files) {
   const std::string known = absl::StrJoin(
       Adapters(), ", ",
@@ -35,10 +66,13 @@ absl::Status NotRecognized(const DirectoryFiles& files) {
         absl::StrCat(files.Path("config.json"), ": cannot open; want a directory of ", known));
   }
   const std::string type = files.ModelType();
-  return absl::UnimplementedError(absl::StrCat(
-      files.Path("config.json"), ": ",
-      type.empty() ? "has no model_type" : absl::StrCat("model_type is \"", type, "\""),
-      ", want a model of ", known));
+  std::string what =
+      type.empty() ? "has no model_type" : absl::StrCat("model_type is \"", type, "\"");
+  for (const auto& [name, family] : kOtherFamilies) {
+    if (type == name) absl::StrAppend(&what, ", which is ", family);
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(files.Path("config.json"), ": ", what, "; want a model of ", known));
 }
 
 absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
@@ -104,14 +138,22 @@ absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory) {
   return UnpackedModel{zip->directory(), zip};
 }
 
-absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory) {
+absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory,
+                                                  const std::string& lora) {
   ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
+  ASSIGN_OR_RETURN(DirectoryFiles files, ReadFiles(model.path));
+  files.lora = lora;
   ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
   ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
   RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
   ASSIGN_OR_RETURN(auto tokenizer, OpenTokenizerOf(*adapter, files, config.spec));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
+  const auto changed = [](const auto& tensor) { return tensor.second.added != nullptr; };
+  if (!lora.empty() &&
+      std::none_of(checkpoint.tensors().begin(), checkpoint.tensors().end(), changed)) {
+    return absl::UnimplementedError(
+        absl::StrCat("lora: models of ", adapter->family, " take no adapter"));
+  }
   ShortlistSource shortlist;
   if (adapter->find_shortlist != nullptr) {
     ASSIGN_OR_RETURN(shortlist, adapter->find_shortlist(files));

@@ -50,11 +50,12 @@ struct UnpackedModel {
 };
 absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory);
 
-// Recognizes a directory by its files and opens it; a zip is unpacked in the process.  None of the
-// weights are read yet.  NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is malformed;
-// UNIMPLEMENTED: a family, an architecture, a tokenizer or an option that this engine does not
-// support.
-absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory);
+// Recognizes a directory by its files and opens it, with the LoRA adapter of another directory
+// unless `lora` is empty; a zip is unpacked in the process.  None of the weights are read yet.
+// NOT_FOUND: a file is missing; INVALID_ARGUMENT: one is malformed; UNIMPLEMENTED: a family, an
+// architecture, a tokenizer or an option that this engine does not support.
+absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory,
+                                                  const std::string& lora = "");
 
 // Opens only the tokenizer.  The same errors.
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory);

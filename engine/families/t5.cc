@@ -344,7 +344,7 @@ std::string CanonicalName(const std::string& name, bool bias_per_layer) {
 }
 
 absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path));
+  ASSIGN_OR_RETURN(const Checkpoint checkpoint, OpenWeights(files.path, files.lora));
   return checkpoint.Renamed([per_layer = spec.positions.per_layer](const std::string& name) {
     return CanonicalName(name, per_layer);
   });

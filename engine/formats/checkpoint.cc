@@ -105,11 +105,19 @@ void Convert(const Tensor& tensor, int64_t first, int64_t end, float* to) {
   } else {
     ConvertElements(tensor.dtype, RowsOf(tensor, first, end).data(), 1, (end - first) * cols, to);
   }
-  if (tensor.scales.empty()) return;
-  for (int64_t r = first; r < end; ++r) {
+  for (int64_t r = first; r < end && !tensor.scales.empty(); ++r) {
     const float scale = tensor.scales.size() == 1 ? tensor.scales[0] : tensor.scales[r];
     float* const row = to + (r - first) * cols;
     for (int64_t c = 0; c < cols; ++c) row[c] /= scale;
+  }
+  for (int64_t r = first; r < end && tensor.added != nullptr; ++r) {
+    const LowRank& added = *tensor.added;
+    float* const row = to + (r - first) * cols;
+    for (int k = 0; k < added.a.rows(); ++k) {
+      const float factor = added.b.Row(static_cast<int>(r))[k];
+      const absl::Span<const float> addend = added.a.Row(k);
+      for (int64_t c = 0; c < cols; ++c) row[c] += factor * addend[c];
+    }
   }
 }
 
@@ -207,6 +215,13 @@ Checkpoint Checkpoint::Without(absl::Span<const char* const> names) const {
   });
 }
 
+Checkpoint Checkpoint::WithAdded(
+    const std::map<std::string, std::shared_ptr<const LowRank>>& added) const {
+  Checkpoint changed(name_, files_, tensors_);
+  for (const auto& [name, low_rank] : added) changed.tensors_.at(name).added = low_rank;
+  return changed;
+}
+
 bool Checkpoint::Has(const std::string& tensor) const { return Find(tensor) != nullptr; }
 
 const Tensor* Checkpoint::Find(const std::string& tensor) const {
@@ -290,6 +305,7 @@ std::vector<std::string> Checkpoint::Unread() const {
              const Tensor& read = tensors_.at(name);
              return read.dtype == tensor.dtype && read.shape == tensor.shape &&
                     read.scales == tensor.scales && read.transposed == tensor.transposed &&
+                    read.added == tensor.added &&
                     std::memcmp(read.bytes.data(), tensor.bytes.data(), read.bytes.size()) == 0;
            });
   };

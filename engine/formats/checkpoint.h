@@ -47,6 +47,12 @@ std::optional<DType> ParseDType(std::string_view name);
 constexpr int kMaxDimensions = 8;
 constexpr int32_t kMaxDimension = std::numeric_limits<int32_t>::max();  // Matrix counts in int
 
+// A product b a that is added to a matrix when it is read (lora.h).
+struct LowRank {
+  Matrix<float> a;  // [rank, inputs]
+  Matrix<float> b;  // [outputs, rank]
+};
+
 // One tensor as stored in the file, little-endian.
 struct Tensor {
   DType dtype = DType::kF32;
@@ -57,6 +63,7 @@ struct Tensor {
   std::vector<float> scales;
   // The elements are in column-major order.  Only a matrix can be transposed.
   bool transposed = false;
+  std::shared_ptr<const LowRank> added;  // null: nothing
 };
 
 // The number of bytes of a shape; nullopt if it overflows.
@@ -75,6 +82,9 @@ class Checkpoint {
   Checkpoint Renamed(absl::FunctionRef<std::string(const std::string&)> name) const;
   // Without the tensors of these names; a name may begin or end with *, which stands for any text.
   Checkpoint Without(absl::Span<const char* const> names) const;
+
+  // With these added to the tensors of these names.  REQUIRES: they have the tensors' shapes.
+  Checkpoint WithAdded(const std::map<std::string, std::shared_ptr<const LowRank>>& added) const;
 
   bool Has(const std::string& tensor) const;
   const Tensor* Find(const std::string& tensor) const;  // nullptr if there is none

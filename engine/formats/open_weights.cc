@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
+#include "engine/formats/lora.h"
 #include "engine/formats/safetensors.h"
 #include "engine/formats/sharded.h"
 #include "engine/formats/torch_file.h"
@@ -110,7 +111,9 @@ bool IsDecoderOnly(const nlohmann::json& config) {
 
 }  // namespace
 
-absl::StatusOr<Checkpoint> OpenWeights(const std::string& directory) {
+namespace {
+
+absl::StatusOr<Checkpoint> OpenBase(const std::string& directory) {
   for (const Format& format : kFormats) {
     const std::string path = absl::StrCat(directory, "/", format.file);
     std::error_code error;
@@ -118,6 +121,14 @@ absl::StatusOr<Checkpoint> OpenWeights(const std::string& directory) {
     return format.sharded ? OpenShards(path, format.open) : format.open(path);
   }
   return NoWeights(directory);
+}
+
+}  // namespace
+
+absl::StatusOr<Checkpoint> OpenWeights(const std::string& directory, const std::string& lora) {
+  ASSIGN_OR_RETURN(Checkpoint base, OpenBase(directory));
+  if (lora.empty()) return base;
+  return AddLora(base, lora);
 }
 
 absl::Status CheckServable(const std::string& directory) {
@@ -141,8 +152,8 @@ absl::Status CheckServable(const std::string& directory) {
   };
   if (has("adapter_config.json") && !has("config.json")) {
     return absl::FailedPreconditionError(
-        "is an adapter (LoRA), which changes another model: merge it into that one with peft, "
-        "merge_and_unload().save_pretrained(DIR), and serve the result");
+        "is an adapter (LoRA), which changes another model: serve that one with --model "
+        "NAME=DIR,lora=ADAPTER");
   }
   if (has("snapshots") && has("blobs") && !has("config.json")) return IsCacheFolder(directory);
   if (!has("config.json")) return absl::OkStatus();

@@ -77,7 +77,7 @@ class Digest {
     std::map<const std::byte*, uint64_t> known;  // so that no table is read twice
     std::vector<uint64_t> tables;
     for (const auto& [name, tensor] : checkpoint.tensors()) {
-      const auto it = known.find(tensor.bytes.data());
+      const auto it = tensor.added == nullptr ? known.find(tensor.bytes.data()) : known.end();
       const uint64_t content = it != known.end() ? it->second : ContentOf(checkpoint, tensor);
       if (!IsTable(name)) {
         Add(name);
@@ -105,6 +105,13 @@ class Digest {
       checkpoint.Forget(part);
     }
     XXH3_64bits_update(&state, tensor.scales.data(), tensor.scales.size() * sizeof(float));
+    if (tensor.added != nullptr) {
+      for (const Matrix<float>* const factor : {&tensor.added->a, &tensor.added->b}) {
+        for (int r = 0; r < factor->rows(); ++r) {
+          XXH3_64bits_update(&state, factor->Row(r).data(), factor->cols() * sizeof(float));
+        }
+      }
+    }
     return XXH3_64bits_digest(&state);
   }
 
@@ -167,12 +174,12 @@ absl::StatusOr<std::shared_ptr<const Model>> Model::Load(const std::string& name
 absl::Status Model::LoadFrom(const std::string& directory, const ModelOptions& options) {
   const bool cached = !options.packed_cache.empty() && precision() == Precision::kInt8;
   const auto place_now = [&] {  // its key is another one after any change of the files
-    return PackedPlaceOf(
-        options.packed_cache,
-        {directory, options.shortlist, absl::StrCat(isa_, "/", matmul(), "/", matmul_isa())});
+    return PackedPlaceOf(options.packed_cache,
+                         {directory, options.lora, options.shortlist,
+                          absl::StrCat(isa_, "/", matmul(), "/", matmul_isa())});
   };
   const PackedPlace place = cached ? place_now() : PackedPlace();
-  ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory));
+  ASSIGN_OR_RETURN(ModelDirectory files, OpenModelDirectory(directory, options.lora));
   const ShortlistSource& shortlist =
       options.shortlist.file.empty() ? files.shortlist : options.shortlist;
   config_ = std::move(files.config);

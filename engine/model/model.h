@@ -30,6 +30,7 @@ struct ModelOptions {
   // which is float32 if the matrices are in float32 and bfloat16 otherwise.
   Precision keys_values = Precision::kAuto;
   ShortlistSource shortlist;  // without a file: none
+  std::string lora = {};      // the directory of an adapter (lora.h); "": none
   // Where packed weights are kept from one load to the next, and shared by processes: a directory,
   // or kBesideModel (packed_place.h).  "": nowhere.
   std::string packed_cache = {};

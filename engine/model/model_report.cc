@@ -315,8 +315,8 @@ absl::StatusOr<MemoryEstimate> EstimateMemory(const std::string& directory, Prec
   return MemoryEstimate{weights + output + TokenizerBytes(model.path), kLoadingBytes};
 }
 
-absl::StatusOr<ModelReport> ReportModel(const std::string& directory) {
-  ASSIGN_OR_RETURN(const ModelDirectory files, OpenModelDirectory(directory));
+absl::StatusOr<ModelReport> ReportModel(const std::string& directory, const std::string& lora) {
+  ASSIGN_OR_RETURN(const ModelDirectory files, OpenModelDirectory(directory, lora));
   const ModelSpec& spec = files.config.spec;
   const double parameters = CountParameters(spec);
   ModelReport report;

@@ -27,9 +27,9 @@ struct ModelReport {
   std::vector<std::string> unused;  // tensors for which the network has no use
 };
 
-// Opens a directory and describes it.  None of the weights are read.  The errors are those of
-// OpenModelDirectory.
-absl::StatusOr<ModelReport> ReportModel(const std::string& directory);
+// Opens a directory, with the adapter of `lora` unless that is empty, and describes it.  None of
+// the weights are read.  The errors are those of OpenModelDirectory.
+absl::StatusOr<ModelReport> ReportModel(const std::string& directory, const std::string& lora = "");
 
 // Whether the files beside the weights, which need not be there yet, describe a model that this
 // engine supports.  The errors are those of OpenModelDirectory.

@@ -62,13 +62,17 @@ PackedPlace PackedPlaceOf(const std::string& cache, const PackedOrigin& origin) 
   const std::string& shortlist = origin.shortlist.file;
   std::vector<std::string> paths = FilesIn(canonical);
   paths.push_back(shortlist);
+  if (!origin.lora.empty()) {
+    const std::vector<std::string> adapter = FilesIn(origin.lora);
+    paths.insert(paths.end(), adapter.begin(), adapter.end());
+  }
   std::string key =
       absl::StrCat(kLayout, " ", origin.arithmetic, " ", origin.shortlist.first.value_or(-1), ",",
                    origin.shortlist.best.value_or(-1), "\n");
   for (const std::string& path : paths) key += IdentityOf(path);
   const fs::path to = cache == kBesideModel ? canonical / kBeside : fs::path(cache);
-  const std::string name =
-      DigestOf(absl::StrCat(canonical.string(), "\n", shortlist, "\n", origin.arithmetic));
+  const std::string name = DigestOf(absl::StrCat(canonical.string(), "\n", origin.lora, "\n",
+                                                 shortlist, "\n", origin.arithmetic));
   return {(to / (name + kEnding)).string(), DigestOf(key)};
 }
 

@@ -24,6 +24,7 @@ struct PackedPlace {
 // What weights are packed from and for.
 struct PackedOrigin {
   std::string directory;  // of the model
+  std::string lora;       // the directory of its adapter; "": none
   ShortlistSource shortlist;
   std::string
       arithmetic;  // what decides how they are packed: the precision, the CPU's instructions

@@ -41,7 +41,8 @@ struct ModelSource {
   std::string directory;
   ShortlistSource shortlist = {};  // without a file: none
   std::vector<Golden> goldens = {};
-  bool found = false;  // in the directory of models: if it cannot be loaded, the others serve
+  std::string lora = {};  // the directory of an adapter; "": none
+  bool found = false;     // in the directory of models: if it cannot be loaded, the others serve
   bool operator==(const ModelSource&) const = default;
 };
 

@@ -18,13 +18,16 @@ namespace {
 void AddModel(const std::string& value, Flags* flags) {
   const size_t equals = value.find('=');
   if (equals == std::string::npos) {
-    flags->error.Update(
-        absl::InvalidArgumentError("--model: \"" + value + "\" is not of the form NAME=DIR"));
+    flags->error.Update(absl::InvalidArgumentError("--model: \"" + value +
+                                                   "\" is not of the form NAME=DIR[,lora=DIR]"));
     return;
   }
   v1::ModelSource* model = flags->config.add_models();
   model->set_name(value.substr(0, equals));
-  model->set_directory(value.substr(equals + 1));
+  constexpr char kLora[] = ",lora=";
+  const size_t lora = std::min(value.rfind(kLora), value.size());
+  model->set_directory(value.substr(equals + 1, lora - equals - 1));
+  if (lora < value.size()) model->set_lora(value.substr(lora + sizeof(kLora) - 1));
 }
 
 void AddShortlist(const std::string& value, Flags* flags) {

@@ -45,7 +45,7 @@ absl::StatusOr<ModelSource> ResolveModel(const v1::ModelSource& model) {
   if (model.directory().empty()) {
     return absl::InvalidArgumentError("model " + model.name() + " has no directory");
   }
-  ModelSource source{model.name(), model.directory()};
+  ModelSource source{.name = model.name(), .directory = model.directory(), .lora = model.lora()};
   for (const v1::Golden& golden : model.goldens()) {
     if (golden.source().empty()) {
       return absl::InvalidArgumentError("model " + model.name() + ": a golden has no source");

@@ -26,9 +26,10 @@ constexpr int64_t kMaxWork = int64_t{1} << 50;
 constexpr int64_t kDay = 24 * 60 * 60 * 1000;
 
 constexpr Setting kSettings[] = {
-    {"models", kList, kOnReload, "NAME=DIR", "",
-     "A model directory and its name in requests; repeat the flag to serve several", 0, 0, nullptr,
-     "model"},
+    {"models", kList, kOnReload, "NAME=DIR[,lora=DIR]", "",
+     "A model directory and its name in requests, with a LoRA adapter; repeat the flag to serve "
+     "several",
+     0, 0, nullptr, "model"},
     {"models_directory", kText, kOnReload, "DIR", "",
      "A directory of model directories, such as ende and zhen, which are served as en-de and "
      "zh-en; other pairs go through English, or --pivot",

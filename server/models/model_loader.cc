@@ -56,6 +56,10 @@ std::string StringOf(const nlohmann::json& object, const char* key) {
 FileVersions FilesOf(const ModelSource& source) {
   FileVersions files = VersionsIn(source.directory);
   if (!source.shortlist.file.empty()) files["the shortlist"] = VersionOf(source.shortlist.file);
+  if (!source.lora.empty()) {
+    for (auto& [name, version] : VersionsIn(source.lora))
+      files[absl::StrCat("lora/", name)] = version;
+  }
   return files;
 }
 
@@ -147,6 +151,7 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source,
                    .matmul = options_.matmul,
                    .keys_values = options_.keys_values,
                    .shortlist = source.shortlist,
+                   .lora = source.lora,
                    .packed_cache = options_.packed_cache});
   absl::Status status = model.status();
   if (status.ok()) status = CheckServable(*model, source.directory);

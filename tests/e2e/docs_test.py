@@ -20,7 +20,8 @@ import unittest
 
 from certificates import Authority
 from fake_hub import FakeHub, Repository
-from harness import BUILT_IN, CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs, listening
+from harness import (BUILT_IN, CLIENT, MODEL, SERVER, SOURCE_DIR, Server, golden_inputs, listening,
+                     write_adapter)
 
 RUN, SERVE = "run", "serve"
 HAS_BENCHES = os.path.exists(os.path.join(os.path.dirname(SERVER), "..", "tests", "bench", "dragoman-bench"))
@@ -212,6 +213,7 @@ class DocumentsTest(unittest.TestCase):
         os.symlink(BUILT_IN, os.path.join(directory, "models/en-de-fr-es"))
         for model in ("en-de", "en-de-2026-08", "en-de-next"):  # of the reader's own, in /models
             os.symlink(MODEL, os.path.join(directory, "models", model))
+        write_adapter(os.path.join(directory, "models/medical-lora"), 8, "model.decoder.layers.1.fc2", 1024, 256)
         student = os.path.join(SOURCE_DIR, "tests/golden/marian/models/student-ssru")
         os.makedirs(os.path.join(directory, "firefox/ende"))
         for own, name in (("model.intgemm8.alphas.bin", "model.ende.intgemm.alphas.bin"),

@@ -6,6 +6,7 @@ import random
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -251,6 +252,24 @@ class ServerTest(unittest.TestCase):
             call()
         self.assertEqual(caught.exception.code(), code, caught.exception.details())
         return caught.exception
+
+
+def write_adapter(directory, alpha, module, inputs, outputs):
+    """A LoRA adapter of rank 1 for a matrix [outputs, inputs]."""
+    os.makedirs(directory, exist_ok=True)
+    with open(os.path.join(directory, "adapter_config.json"), "w", encoding="utf-8") as file:
+        json.dump({"peft_type": "LORA", "r": 1, "lora_alpha": alpha, "target_modules": ["fc2"]}, file)
+    parts = {"A": [1, inputs], "B": [outputs, 1]}
+    header, data = {}, b""
+    for part, shape in parts.items():
+        values = [0.1 * ((7 * i) % 5 - 2) for i in range(shape[0] * shape[1])]
+        begin = len(data)
+        data += struct.pack(f"<{len(values)}f", *values)
+        header[f"base_model.model.{module}.lora_{part}.weight"] = {
+            "dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+    text = json.dumps(header).encode()
+    with open(os.path.join(directory, "adapter_model.safetensors"), "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + data)
 
 
 def details_of(error):

@@ -255,7 +255,11 @@ TEST_F(Marian, PositionsAreBoundedByTheWidth) {
 
 TEST_F(Marian, WhatTheEngineDoesNotKnowIsUnimplementedByName) {
   const std::tuple<const char*, Json, const char*> cases[] = {
-      {"model_type", "bart", "model_type is \"bart\", want"},
+      {"model_type", "bart", "model_type is \"bart\", which is BART; want"},
+      {"model_type", "IndicTrans",
+       "have to go through the IndicProcessor of IndicTransToolkit first"},
+      {"model_type", "t5gemma", "which is T5Gemma; want"},
+      {"model_type", "mars", "model_type is \"mars\"; want"},
       {"architectures", {"MarianForCausalLM"}, "MarianForCausalLM"},
       {"activation_function", "mish", "want swish, silu, relu, gelu, gelu_new or quick_gelu"},
       {"tie_word_embeddings", false, "tie_word_embeddings"},

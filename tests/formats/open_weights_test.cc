@@ -85,7 +85,7 @@ TEST_F(Weights, TheHuggingFaceCacheIsPointedToItsSnapshots) {
 
 TEST_F(Weights, AnAdapterAndADecoderOnlyModelAreRefused) {
   Write("adapter_config.json", "{}");
-  EXPECT_THAT(WhyNotServable(), HasSubstr("merge_and_unload"));
+  EXPECT_THAT(WhyNotServable(), HasSubstr("lora=ADAPTER"));
   Write("config.json", R"({"model_type":"llama","architectures":["LlamaForCausalLM"]})");
   EXPECT_THAT(WhyNotServable(), HasSubstr("a decoder-only model"));
   Write("config.json", R"({"architectures":["MarianMTModel"],"is_encoder_decoder":true})");

@@ -149,7 +149,7 @@ TEST_F(PackedCacheTest, AFileInADirectoryOfTheModelCounts) {
   fs::create_directories(model / ".dragoman");
   std::ofstream(model / "config.json") << "{}";
   const auto key = [&](const std::string& arithmetic = "int8/AVX2") {
-    return PackedPlaceOf(kBesideModel, {model, {}, arithmetic}).key;
+    return PackedPlaceOf(kBesideModel, {model, "", {}, arithmetic}).key;
   };
   const std::string before = key();
   std::ofstream(model / ".dragoman" / "x.packed") << "x";
@@ -161,7 +161,7 @@ TEST_F(PackedCacheTest, AFileInADirectoryOfTheModelCounts) {
 
 TEST_F(PackedCacheTest, CpusHaveFilesOfTheirOwn) {
   const auto place = [&](const std::string& arithmetic) {
-    return PackedPlaceOf(Cache(), {"tests/golden/models/marian-trained", {}, arithmetic}).path;
+    return PackedPlaceOf(Cache(), {"tests/golden/models/marian-trained", "", {}, arithmetic}).path;
   };
   EXPECT_EQ(place("int8/AVX2"), place("int8/AVX2"));
   EXPECT_NE(place("int8/AVX2"), place("int8/AVX3"));

@@ -92,4 +92,11 @@ std::string EnglishNameOf(const std::string& tag) {
   return language.size() == tag.size() ? name : name + " (" + tag.substr(language.size() + 1) + ")";
 }
 
+std::string TagOfEnglishName(std::string_view name) {
+  if (name.size() < 4) return "";  // the library knows codes, too
+  const CLD2::Language language =
+      CLD2::GetLanguageFromName(absl::AsciiStrToUpper(std::string(name)).c_str());
+  return language == CLD2::UNKNOWN_LANGUAGE ? "" : TagOf(language);
+}
+
 }  // namespace dragoman

@@ -39,6 +39,9 @@ std::vector<DetectedLanguage> LikeliestAmong(std::string_view text,
 // here.
 std::string EnglishNameOf(const std::string& tag);
 
+// The tag of a language by that name, in any case; "" if there is none.
+std::string TagOfEnglishName(std::string_view name);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_LANGUAGE_DETECTOR_H_

@@ -1,15 +1,25 @@
-// Version 3 of Azure Translator
+// Azure Translator
 // (https://learn.microsoft.com/azure/ai-services/translator/text-translation/reference/v3/reference)
-// at the paths of its global endpoint, whose calls all have ?api-version=3.0, and of custom ones.
+// at the paths of its global endpoint, whose calls all have ?api-version=, and of custom ones.
 // Lengths and positions count characters (code points).
 //
 //   curl 'localhost:9464/translate?api-version=3.0&to=de&to=fr' -H 'Content-Type: application/json'
 //     -d '[{"Text": "Good morning."}]'
 //   [{"detectedLanguage": {"language": "en", "score": 0.93},
 //     "translations": [{"text": "Guten Morgen.", "to": "de"}, {"text": "Bonjour.", "to": "fr"}]}]
+//
+//   curl 'localhost:9464/translate?api-version=2026-06-06' -H 'Content-Type: application/json'
+//     -d '{"inputs": [{"text": "Good morning.", "targets": [{"language": "de"}, {"language":
+//     "fr"}]}]}'
+//   {"value": [{"detectedLanguage": {"language": "en", "score": 0.93},
+//     "translations": [{"language": "de", "text": "Guten Morgen."}, ...]}]}
 
-#include <array>
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -78,96 +88,186 @@ HttpResponse PlainError(int code, std::string_view message) {
 
 // ---- Requests ----------------------------------------------------------------------------------
 
+// One text of a call.
 struct Input {
-  CompatFields query;
-  std::vector<std::string> texts;
+  std::string text;
+  std::string source;  // "": to be detected
+  v1::Markup markup = v1::MARKUP_UNSPECIFIED;
+  std::vector<std::string> targets;
 };
 
-absl::StatusOr<CompatFields> ReadQuery(const HttpRequest& http) {
-  ASSIGN_OR_RETURN(const CompatFields query, CompatFields::ReadQuery(http));
-  ASSIGN_OR_RETURN(const std::string version, query.Text("api-version", "3.0"));
-  if (version != "3.0") return InvalidField("api-version", "is not 3.0");
-  return query;
-}
+struct AzureCall;
 
-// The body is [{"Text": "..."}]; "text" is accepted as well.
-absl::StatusOr<Input> ReadInput(const HttpRequest& http) {
-  Input input;
-  ASSIGN_OR_RETURN(input.query, ReadQuery(http));
-  if (!IsValidUtf8(http.body)) return InvalidField("body", "is not valid UTF-8");
-  const absl::StatusOr<nlohmann::json> body = ParseJsonArray(http.body, "the JSON");
-  if (!body.ok()) return InvalidField("body", std::string(body.status().message()));
-  for (const nlohmann::json& element : *body) {
-    const char* const name = element.contains("Text") ? "Text" : "text";
-    if (!element.contains(name) || !element[name].is_string()) {
-      return InvalidField(absl::StrCat("Text[", input.texts.size(), "]"), "is not a string");
-    }
-    input.texts.push_back(element[name].get<std::string>());
-  }
-  return input;
-}
+// What differs between the versions: how texts and languages are sent, and answers written.
+struct Version {
+  const char* name;
+  absl::StatusOr<std::vector<Input>> (*read)(const HttpRequest& http, const CompatFields& query,
+                                             AzureCall* call);
+  const char* target;     // the name of a translation's language
+  const char* enclosing;  // of the list that is answered; null: the list alone
+};
 
 struct AzureCall {
-  std::vector<std::string> texts;
-  std::vector<std::string> targets;
-  bool detect = false;
+  const Version* version = nullptr;
+  std::vector<Input> inputs;
+  // Where each translation is, in the order of the inputs and of their targets.
+  struct Place {
+    size_t call;
+    int text;
+  };
+  std::vector<Place> places;
   bool alignments = false;
   bool sentences = false;
   std::vector<const char*> ignored;
 };
 
-absl::Status RefuseUnsupported(const Input& input) {
-  const CompatFields& query = input.query;
-  for (size_t i = 0; i < input.texts.size(); ++i) {
-    if (absl::StrContains(input.texts[i], "<mstrans:dictionary")) {
-      return InvalidField(absl::StrCat("Text[", i, "]"),
-                          "has a dictionary, which is not supported");
+absl::StatusOr<nlohmann::json> ReadArray(const HttpRequest& http) {
+  if (!IsValidUtf8(http.body)) return InvalidField("body", "is not valid UTF-8");
+  absl::StatusOr<nlohmann::json> body = ParseJsonArray(http.body, "the JSON");
+  if (!body.ok()) return InvalidField("body", std::string(body.status().message()));
+  return body;
+}
+
+// The body is [{"Text": "..."}]; "text" is accepted as well.
+absl::StatusOr<std::vector<std::string>> ReadTexts(const HttpRequest& http) {
+  ASSIGN_OR_RETURN(const nlohmann::json body, ReadArray(http));
+  std::vector<std::string> texts;
+  for (const nlohmann::json& element : body) {
+    const char* const name = element.contains("Text") ? "Text" : "text";
+    if (!element.contains(name) || !element[name].is_string()) {
+      return InvalidField(absl::StrCat("Text[", texts.size(), "]"), "is not a string");
     }
+    texts.push_back(element[name].get<std::string>());
   }
+  return texts;
+}
+
+absl::Status RefuseUnsupported(const CompatFields& query) {
   ASSIGN_OR_RETURN(const std::string profanity, query.Text("profanityAction", "NoAction"));
   if (profanity != "NoAction") return InvalidField("profanityAction", "is not supported");
-  if (query.Has("toScript")) return InvalidField("toScript", "is not supported");
+  for (const char* name :
+       {"toScript", "script", "tone", "gender", "adaptiveDatasetId", "referenceTextPairs"}) {
+    if (query.Has(name)) return InvalidField(name, "is not supported");
+  }
   ASSIGN_OR_RETURN(const bool fallback, query.Flag("allowFallback", true));
   if (!fallback && query.Has("category")) {
     return InvalidField("category", "is not supported, and allowFallback is false");
   }
+  if (!fallback && query.Has("deploymentName")) {
+    return InvalidField("deploymentName", "is not supported, and allowFallback is false");
+  }
   return absl::OkStatus();
 }
 
-absl::Status ReadOptions(const CompatFields& query, AzureCall* call,
-                         v1::TranslateRequest* request) {
-  ASSIGN_OR_RETURN(const std::string type, query.Text("textType", "plain"));
-  const bool is_html = absl::EqualsIgnoreCase(type, "html");
-  if (!is_html && !absl::EqualsIgnoreCase(type, "plain")) {
-    return InvalidField("textType", "is neither \"plain\" nor \"html\"");
-  }
-  if (is_html) request->set_markup(v1::MARKUP_HTML);
+absl::StatusOr<v1::Markup> MarkupOf(const CompatFields& fields) {
+  ASSIGN_OR_RETURN(const std::string type, fields.Text("textType", "plain"));
+  if (absl::EqualsIgnoreCase(type, "html")) return v1::MARKUP_HTML;
+  if (absl::EqualsIgnoreCase(type, "plain")) return v1::MARKUP_UNSPECIFIED;
+  return InvalidField("textType", "is neither \"plain\" nor \"html\"");
+}
+
+// Version 3.0: the query has the languages and options of all texts.
+absl::StatusOr<std::vector<Input>> ReadTextsAndQuery(const HttpRequest& http,
+                                                     const CompatFields& query, AzureCall* call) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
+  RETURN_IF_ERROR(RefuseUnsupported(query));
+  Input shared;
+  ASSIGN_OR_RETURN(shared.source, query.Text("from"));
+  ASSIGN_OR_RETURN(shared.targets, query.Names("to"));
+  ASSIGN_OR_RETURN(shared.markup, MarkupOf(query));
   ASSIGN_OR_RETURN(call->alignments, query.Flag("includeAlignment", false));
-  call->alignments = call->alignments && !is_html;  // as Azure documents it
+  call->alignments = call->alignments && shared.markup != v1::MARKUP_HTML;  // as Azure documents it
   ASSIGN_OR_RETURN(call->sentences, query.Flag("includeSentenceLength", false));
-  request->mutable_output()->set_alignments(call->alignments);
-  request->mutable_output()->set_sentence_spans(call->sentences);
   for (const char* name : {"category", "suggestedFrom", "fromScript"}) {
     if (query.Has(name)) call->ignored.push_back(name);
   }
-  return absl::OkStatus();
+  std::vector<Input> inputs;
+  for (const std::string& text : texts) inputs.emplace_back(shared).text = text;
+  return inputs;
 }
 
-absl::StatusOr<TargetsRequest> ReadTranslate(const HttpRequest& http, AzureCall* call) {
-  ASSIGN_OR_RETURN(Input input, ReadInput(http));
-  RETURN_IF_ERROR(RefuseUnsupported(input));
-  ASSIGN_OR_RETURN(std::string source, input.query.Text("from"));
-  ASSIGN_OR_RETURN(call->targets, input.query.Names("to"));
-  if (call->targets.empty()) return InvalidField("to", "is missing");
-  if (call->targets.size() > kMaxTargets) {
-    return InvalidField(
-        "to", absl::StrCat("has ", call->targets.size(), " languages, want at most ", kMaxTargets));
+// Version 2026-06-06: each text has its own.
+absl::StatusOr<std::vector<Input>> ReadInputs(const HttpRequest& http, const CompatFields&,
+                                              AzureCall* call) {
+  ASSIGN_OR_RETURN(const CompatFields body, CompatFields::Read(http));
+  ASSIGN_OR_RETURN(const std::vector<CompatFields> all, body.Objects("inputs"));
+  std::vector<Input> inputs;
+  for (const CompatFields& fields : all) {
+    Input& input = inputs.emplace_back();
+    if (!fields.Has("text")) {
+      return InvalidField(absl::StrCat("Text[", inputs.size() - 1, "]"), "is not a string");
+    }
+    RETURN_IF_ERROR(RefuseUnsupported(fields));
+    ASSIGN_OR_RETURN(input.text, fields.Text("text"));
+    ASSIGN_OR_RETURN(input.source, fields.Text("language"));
+    ASSIGN_OR_RETURN(input.markup, MarkupOf(fields));
+    ASSIGN_OR_RETURN(const std::vector<CompatFields> targets, fields.Objects("targets"));
+    for (const CompatFields& target : targets) {
+      RETURN_IF_ERROR(RefuseUnsupported(target));
+      ASSIGN_OR_RETURN(input.targets.emplace_back(), target.Text("language"));
+      if (target.Has("deploymentName") && call->ignored.empty()) {
+        call->ignored.push_back("deploymentName");
+      }
+    }
   }
-  call->detect = source.empty();
-  TargetsRequest wanted = {NewTranslateRequest(input.texts, std::move(source), ""), call->targets};
-  RETURN_IF_ERROR(ReadOptions(input.query, call, &wanted.request));
-  call->texts = std::move(input.texts);
-  return wanted;
+  return inputs;
+}
+
+constexpr Version kVersions[] = {{"3.0", ReadTextsAndQuery, "to", nullptr},
+                                 {"2026-06-06", ReadInputs, "language", "value"}};
+
+absl::StatusOr<const Version*> VersionOf(const CompatFields& query) {
+  ASSIGN_OR_RETURN(const std::string asked, query.Text("api-version", kVersions[0].name));
+  for (const Version& version : kVersions) {
+    if (asked == version.name) return &version;
+  }
+  return InvalidField("api-version", "is neither 3.0 nor 2026-06-06");
+}
+
+absl::StatusOr<CompatFields> ReadQuery(const HttpRequest& http) {
+  ASSIGN_OR_RETURN(const CompatFields query, CompatFields::ReadQuery(http));
+  RETURN_IF_ERROR(VersionOf(query).status());
+  return query;
+}
+
+absl::Status CheckInput(const Input& input, size_t i) {
+  if (absl::StrContains(input.text, "<mstrans:dictionary")) {
+    return InvalidField(absl::StrCat("Text[", i, "]"), "has a dictionary, which is not supported");
+  }
+  if (input.targets.empty()) return InvalidField("to", "is missing");
+  if (input.targets.size() <= kMaxTargets) return absl::OkStatus();
+  return InvalidField(
+      "to", absl::StrCat("has ", input.targets.size(), " languages, want at most ", kMaxTargets));
+}
+
+// One request for all texts of a pair of languages and a markup, in the order of their first ones.
+absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpRequest& http,
+                                                                AzureCall* call) {
+  ASSIGN_OR_RETURN(const CompatFields query, CompatFields::ReadQuery(http));
+  ASSIGN_OR_RETURN(call->version, VersionOf(query));
+  ASSIGN_OR_RETURN(call->inputs, call->version->read(http, query, call));
+  std::vector<v1::TranslateRequest> requests;
+  std::map<std::tuple<std::string, std::string, v1::Markup>, size_t> known;
+  for (size_t i = 0; i < call->inputs.size(); ++i) {
+    const Input& input = call->inputs[i];
+    RETURN_IF_ERROR(CheckInput(input, i));
+    for (const std::string& target : input.targets) {
+      const auto [at, added] =
+          known.try_emplace({input.source, target, input.markup}, requests.size());
+      if (added) {
+        v1::TranslateRequest& request =
+            requests.emplace_back(NewTranslateRequest({}, input.source, target));
+        request.set_markup(input.markup);
+        request.mutable_output()->set_alignments(call->alignments);
+        request.mutable_output()->set_sentence_spans(call->sentences);
+      }
+      v1::TranslateRequest& request = requests[at->second];
+      call->places.push_back({at->second, request.contents_size()});
+      request.add_contents(input.text);
+    }
+  }
+  if (requests.empty()) requests.push_back(NewTranslateRequest({}, "", ""));
+  return requests;
 }
 
 // ---- Answers -----------------------------------------------------------------------------------
@@ -179,7 +279,7 @@ Json Scored(const std::string& language, float score) {
 Json TranslationOf(const AzureCall& call, const std::string& source, const std::string& target,
                    const v1::Translation& translation) {
   const v1::Hypothesis& best = translation.hypotheses(0);
-  Json to = {{"text", best.text()}, {"to", target}};
+  Json to = {{"text", best.text()}, {call.version->target, target}};
   if (call.alignments) {
     to["alignment"] = {{"proj", AzureAlignment(source, best.text(), best.aligned_text())}};
   }
@@ -189,22 +289,29 @@ Json TranslationOf(const AzureCall& call, const std::string& source, const std::
 
 HttpResponse Translated(const AzureCall& call,
                         const std::vector<v1::TranslateResponse>& responses) {
-  Json body = Json::array();
-  for (size_t i = 0; i < call.texts.size(); ++i) {
+  Json list = Json::array();
+  int metered = 0;
+  auto place = call.places.begin();
+  for (const Input& input : call.inputs) {
+    Json of_text = Json::object();
     Json translations = Json::array();
-    for (size_t t = 0; t < responses.size(); ++t) {
-      translations.push_back(TranslationOf(call, call.texts[i], call.targets[t],
-                                           responses[t].translations(static_cast<int>(i))));
-    }
-    Json of_text;
-    if (call.detect) {
-      const v1::Translation& first = responses[0].translations(static_cast<int>(i));
-      of_text["detectedLanguage"] = Scored(first.detected_language(), first.detection_confidence());
+    for (const std::string& target : input.targets) {
+      const v1::Translation& translation = responses[place->call].translations(place->text);
+      if (input.source.empty() && translations.empty()) {
+        of_text["detectedLanguage"] =
+            Scored(translation.detected_language(), translation.detection_confidence());
+      }
+      translations.push_back(TranslationOf(call, input.text, target, translation));
+      metered += CountCodePoints(input.text);
+      ++place;
     }
     of_text["translations"] = std::move(translations);
-    body.push_back(std::move(of_text));
+    list.push_back(std::move(of_text));
   }
-  HttpResponse answer = JsonResponse(200, body);
+  const char* const enclosing = call.version->enclosing;
+  HttpResponse answer =
+      JsonResponse(200, enclosing == nullptr ? list : Json{{enclosing, std::move(list)}});
+  answer.headers.emplace_back("X-Metered-Usage", std::to_string(metered));
   if (!call.ignored.empty()) {
     answer.headers.emplace_back(kIgnored, absl::StrJoin(call.ignored, ", "));
   }
@@ -214,7 +321,9 @@ HttpResponse Translated(const AzureCall& call,
 HttpResponse TranslateError(const AzureCall& call, const absl::Status& error) {
   const absl::Status status = InWordsOf(kApi, error);
   // A language that was not given cannot be wrong.
-  if (call.detect && FieldOf(status) == kApi.source) return Error(WithField(status, kApi.target));
+  const bool detects = std::any_of(call.inputs.begin(), call.inputs.end(),
+                                   [](const Input& input) { return input.source.empty(); });
+  if (detects && FieldOf(status) == kApi.source) return Error(WithField(status, kApi.target));
   return Error(status);
 }
 
@@ -236,7 +345,8 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest& http,
                                     Call* call) {
   RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const Input input, ReadInput(http));
+  RETURN_IF_ERROR(ReadQuery(http).status());
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
   const std::set<std::string> served = CodesOf(PairsOf(context, *call));
   const auto describe = [&](const DetectedLanguage& detected) {
     Json language = Scored(detected.language, detected.confidence);
@@ -245,7 +355,7 @@ absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest
     return language;
   };
   Json body = Json::array();
-  for (const std::string& text : input.texts) {
+  for (const std::string& text : texts) {
     const std::vector<DetectedLanguage> found = DetectLanguages(text);
     Json best = describe(found.empty() ? DetectedLanguage{"und", 0} : found[0]);
     for (size_t i = 1; i < found.size(); ++i) best["alternatives"].push_back(describe(found[i]));
@@ -256,11 +366,12 @@ absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest
 
 absl::StatusOr<HttpResponse> BreakSentence(const ApiContext&, const HttpRequest& http, Call* call) {
   RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const Input input, ReadInput(http));
+  ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
   Json body = Json::array();
-  for (const std::string& text : input.texts) {
+  for (const std::string& text : texts) {
     Json of_text;
-    if (!input.query.Has("language")) {
+    if (!query.Has("language")) {
       const std::vector<DetectedLanguage> found = DetectLanguages(text);
       of_text["detectedLanguage"] =
           found.empty() ? Scored("und", 0) : Scored(found[0].language, found[0].confidence);

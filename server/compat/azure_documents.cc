@@ -29,7 +29,8 @@ constexpr CompatApi kApi = {.name = "azure",
                             .source = "sourceLanguage",
                             .target = "targetLanguage"};
 constexpr char kDocument[] = "document";
-constexpr std::array<std::string_view, 2> kVersions = {"2024-05-01", "2024-11-01-preview"};
+constexpr std::array<std::string_view, 3> kVersions = {"2024-05-01", "2024-11-01-preview",
+                                                       "2026-03-01"};
 
 HttpResponse PlainError(int code, std::string_view message) {
   const char* const name = code == 401 || code == 403 ? "Unauthorized"
@@ -58,7 +59,7 @@ absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHe
   RETURN_IF_ERROR(query.status());
   ASSIGN_OR_RETURN(const std::string version, query->Text("api-version"));
   if (std::find(kVersions.begin(), kVersions.end(), version) == kVersions.end()) {
-    return InvalidField("api-version", "is not 2024-05-01");
+    return InvalidField("api-version", "is neither 2024-05-01 nor 2026-03-01");
   }
   ASSIGN_OR_RETURN(const std::string category, query->Text("category", "general"));
   if (category != "general") return InvalidField("category", "is not supported");

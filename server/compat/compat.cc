@@ -22,6 +22,7 @@ constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddR
                                                                      google_translate::AddRoutes,
                                                                      immersive_translate::AddRoutes,
                                                                      libretranslate::AddRoutes,
+                                                                     openai::AddRoutes,
                                                                      subtitle_edit::AddRoutes};
 
 // Who is called by `POST /translate`: the first API that is enabled and whose fields are there, or
@@ -137,6 +138,17 @@ ServedPairs PairsOf(const ApiContext& context, const Call& call) {
     if (model.language_pairs_size() > 0) continue;
     for (const std::string& source : model.source_languages()) {
       pairs[source].insert(model.target_languages().begin(), model.target_languages().end());
+    }
+  }
+  // Those through the pivot language, whose both halves the caller may use.
+  const std::string pivot = context.parts->models->Models()->pivot();
+  const auto from_pivot = pairs.find(pivot);
+  if (from_pivot == pairs.end()) return pairs;
+  const std::set<std::string> reached = from_pivot->second;
+  for (auto& [source, targets] : pairs) {
+    if (!targets.contains(pivot)) continue;
+    for (const std::string& target : reached) {
+      if (target != source) targets.insert(target);
     }
   }
   return pairs;

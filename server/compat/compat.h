@@ -1,13 +1,14 @@
 // Support for programs that speak another translation API and let users set its address: one file
 // for each API, over the same exchange as all the others.
 //
-//   azure                /translate, /detect, /languages with ?api-version=3.0; /breaksentence;
+//   azure                /translate, /detect, /languages with ?api-version=; /breaksentence;
 //                        /translator/document:translate
 //   deepl                /v2/translate, /v2/languages, /v2/usage, /v2/glossaries, /v3/glossaries
 //   deeplx               POST /translate with the fields text and target_lang
 //   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...
 //   immersive-translate  POST /imme
 //   libretranslate       POST /translate, /detect, GET /languages, /frontend/settings, /health
+//   openai               POST /v1/chat/completions
 //   subtitle-edit        POST /translate with the fields src_lang and tgt_lang, POST /translator
 //
 // Where paths collide, the router tells Azure's calls by their parameter, and kDialects (compat.cc)
@@ -84,6 +85,9 @@ namespace libretranslate {
 AddCompatRoutes AddRoutes;
 extern const SharedTranslate kSharedTranslate;
 }  // namespace libretranslate
+namespace openai {
+AddCompatRoutes AddRoutes;
+}
 namespace subtitle_edit {
 AddCompatRoutes AddRoutes;
 extern const SharedTranslate kSharedTranslate;
@@ -129,7 +133,7 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
-// Of the models that the caller may use.  REQUIRES: the call was admitted.
+// Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was admitted.
 ServedPairs PairsOf(const ApiContext& context, const Call& call);
 
 // All languages of the pairs.

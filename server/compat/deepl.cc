@@ -164,6 +164,32 @@ HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& resp
   return answer;
 }
 
+// The targets that DeepL and its clients have instead of a language without a region.
+struct Variants {
+  std::string_view tag;
+  std::vector<std::pair<const char*, const char*>> targets;
+};
+const Variants kVariants[] = {
+    {"en", {{"EN-GB", "English (British)"}, {"EN-US", "English (American)"}}},
+    {"pt", {{"PT-BR", "Portuguese (Brazilian)"}, {"PT-PT", "Portuguese (European)"}}},
+    {"zh", {{"ZH", "Chinese"}, {"ZH-HANS", "Chinese (simplified)"}}},
+};
+
+// The language of a list, or its variants.
+void AddLanguage(const std::string& tag, bool target, Json* list) {
+  const auto add = [&](const std::string& code, const std::string& name) {
+    Json language = {{"language", code}, {"name", name}};
+    if (target) language["supports_formality"] = false;
+    list->push_back(std::move(language));
+  };
+  for (const Variants& each : kVariants) {
+    if (!target || each.tag != tag) continue;
+    for (const auto& [code, name] : each.targets) add(code, name);
+    return;
+  }
+  add(Upper(tag), EnglishNameOf(tag));
+}
+
 absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields& fields,
                                            const Call& call) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
@@ -179,11 +205,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
     }
   }
   Json body = Json::array();
-  for (const std::string& tag : tags) {
-    Json language = {{"language", Upper(tag)}, {"name", EnglishNameOf(tag)}};
-    if (type == "target") language["supports_formality"] = false;
-    body.push_back(std::move(language));
-  }
+  for (const std::string& tag : tags) AddLanguage(tag, type == "target", &body);
   return JsonResponse(200, body);
 }
 

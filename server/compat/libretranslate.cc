@@ -263,10 +263,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
                       .error = PlainError};
   ReceiveUploads(context, kApi, &upload);
   router->Add(std::move(upload));
-  add("GET", "/download_file/*",
-      [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-        Download(context, std::move(http), std::move(answer));
-      });
+  add("GET", "/download_file/*", [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    Download(context, std::move(http), std::move(answer));
+  });
   add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(PlainError(403, "suggestions are not accepted here"));
   });

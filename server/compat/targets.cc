@@ -86,19 +86,17 @@ class PartOfAnswer : public HttpAnswer {
 
 void TranslateToTargets(const ApiContext& context, const char* api, const HttpRequest& http,
                         std::shared_ptr<HttpAnswer> answer,
-                        absl::FunctionRef<absl::StatusOr<TargetsRequest>()> read,
+                        absl::FunctionRef<absl::StatusOr<std::vector<v1::TranslateRequest>>()> read,
                         RenderTargets render) {
   const auto whole = std::make_shared<Gathering>(answer, std::move(render));
-  TargetsRequest wanted;
+  std::vector<v1::TranslateRequest> wanted;
   const auto start = [&](size_t i) {
     const auto read_one = [&]() -> absl::StatusOr<v1::TranslateRequest> {
       if (i == 0) {
         ASSIGN_OR_RETURN(wanted, read());
-        whole->Expect(wanted.targets.size());
+        whole->Expect(wanted.size());
       }
-      v1::TranslateRequest request = wanted.request;
-      request.set_target_language(wanted.targets[i]);
-      return request;
+      return std::move(wanted[i]);
     };
     TranslateOverHttp(context, api, http, std::make_shared<PartOfAnswer>(whole), read_one,
                       [whole, i](const CallEnd& end, v1::TranslateResponse response) {
@@ -107,7 +105,7 @@ void TranslateToTargets(const ApiContext& context, const char* api, const HttpRe
                       });
   };
   start(0);
-  for (size_t i = 1; i < wanted.targets.size(); ++i) start(i);
+  for (size_t i = 1; i < wanted.size(); ++i) start(i);
   answer->OnGone([gone = std::weak_ptr(whole)] {
     if (const auto calls = gone.lock()) calls->CancelAll();
   });

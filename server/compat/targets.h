@@ -1,5 +1,5 @@
-// The translation of the same texts into several languages, as one answer: a translation call for
-// each language, all at the same time.
+// The translation of texts into several languages, as one answer: a translation call for each
+// language, all at the same time.
 //
 // If one of them fails, its error is that of the whole, and the others are cancelled, as they all
 // are if the caller goes away.
@@ -21,19 +21,14 @@
 
 namespace dragoman {
 
-struct TargetsRequest {
-  v1::TranslateRequest request;  // without its target language
-  std::vector<std::string> targets;
-};
-
-// One response for each target, in their order; none after an error.
+// One response for each request, in their order; none after an error.
 using RenderTargets = std::function<HttpResponse(
     const CallEnd& end, const std::vector<v1::TranslateResponse>& responses)>;
 
-// As TranslateOverHttp (api_context.h).  `read` returns at least one target.
+// As TranslateOverHttp (api_context.h).  `read` returns at least one request.
 void TranslateToTargets(const ApiContext& context, const char* api, const HttpRequest& http,
                         std::shared_ptr<HttpAnswer> answer,
-                        absl::FunctionRef<absl::StatusOr<TargetsRequest>()> read,
+                        absl::FunctionRef<absl::StatusOr<std::vector<v1::TranslateRequest>>()> read,
                         RenderTargets render);
 
 }  // namespace dragoman

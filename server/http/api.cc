@@ -27,7 +27,8 @@ HttpResponse ToHttp(const CallEnd& end, const Message* message) {
   if (!end.status.ok()) return ToHttpError(end);
   absl::StatusOr<std::string> body = ToJson(*message);
   if (!body.ok()) return RpcStatusBody(500, "internal error");
-  HttpResponse response = {.content_type = kJson, .body = *std::move(body), .headers = HeadersOf(end)};
+  HttpResponse response = {
+      .content_type = kJson, .body = *std::move(body), .headers = HeadersOf(end)};
   if (const FieldDescriptor* const version = VersionField(*message)) {
     const int64_t number = message->GetReflection()->GetInt64(*message, version);
     response.headers.emplace_back("ETag", absl::StrCat("\"", number, "\""));

@@ -35,8 +35,8 @@ struct HttpRequest {
   std::string body;
   // The body instead, on a route that receives files; if it was refused, not all of it was read.
   std::shared_ptr<DocumentUpload> upload;
-  std::string peer;        // the address of the client
-  bool encrypted = false;  // whether it came over TLS
+  std::string peer;                                              // the address of the client
+  bool encrypted = false;                                        // whether it came over TLS
   absl::StatusOr<std::string> certificate_name = std::string();  // as Caller's
 
   // The value of a header, given its name in lower case; empty if it was not sent.

@@ -39,7 +39,12 @@ bool SplitTarget(std::string_view target, HttpRequest* request) {
   if (target.empty() || target[0] != '/' || target.find('#') != target.npos) return false;
   const size_t question = target.find('?');
   if (question != target.npos) request->query = std::string(target.substr(question + 1));
-  return UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path);
+  if (!UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path)) {
+    return false;
+  }
+  // A slash at the end is the same path: some clients add one.
+  if (request->path.size() > 1 && request->path.ends_with('/')) request->path.pop_back();
+  return true;
 }
 
 // Refuses headers that an intermediary might have understood differently, and those that ask for

@@ -60,6 +60,11 @@ class HttpRouter {
     route.api = api_;
     routes_.push_back(std::move(route));
   }
+  // One that answers instead of an earlier one with its method and path.
+  void AddBefore(HttpRoute route) {
+    route.api = api_;
+    routes_.insert(routes_.begin(), std::move(route));
+  }
   // The routes that are added from now on belong to this API: "deepl".
   void BeginApi(std::string api) { api_ = std::move(api); }
 

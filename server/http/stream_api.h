@@ -14,6 +14,8 @@
 
 #include <google/protobuf/message.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "server/http/api_context.h"
@@ -22,6 +24,22 @@
 namespace dragoman {
 
 inline constexpr char kEventStream[] = "text/event-stream";
+
+// How another API writes a stream of translations.
+struct StreamFormat {
+  // What a message is written as; "": nothing.  Calls follow each other.
+  std::function<std::string(const v1::TranslateStreamResponse& message)> event;
+  // What is written last; an error may come after some events.
+  std::function<std::string(const CallEnd& end)> last;
+  // The answer if the first event would be an error.
+  std::function<HttpResponse(const CallEnd& end)> error;
+};
+
+// As TranslateOverHttp (api_context.h), for a stream of server-sent events.
+void StreamOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
+                    std::shared_ptr<HttpAnswer> answer,
+                    absl::FunctionRef<absl::StatusOr<v1::TranslateRequest>()> read,
+                    StreamFormat format);
 
 // A message of a stream as a server-sent event, which is named after what its oneof `event` has.
 std::string EventOf(const google::protobuf::Message& message);

@@ -11,10 +11,11 @@ import os
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import urllib.parse
 
 from certificates import Authority
-from harness import FLOAT32, Server, ServerTest, pb
+from harness import BUILT_IN, FLOAT32, Server, ServerTest, pb
 from suite import optional
 
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
@@ -69,6 +70,105 @@ class CompatTest(ServerTest):
         self.assertEqual(answer["detectedLanguage"]["language"], "en")
         code, answer = self.ask("POST", "/translate", {"q": "a", "source": "en", "target": "fr"})
         self.assertEqual((code, list(answer)), (400, ["error"]))
+
+    def test_openai_understands_the_prompts_that_programs_send(self):
+        cat, dog = (self.server.translate(text).translations[0].hypotheses[0].text
+                    for text in ("The cat sleeps.", "The dog is old."))
+        engine = {"role": "system", "content": "You are a professional,authentic machine translation engine."}
+        prompts = {
+            "Translate the following text from English to German:\n\nThe cat sleeps.": cat,
+            "Please translate this English sentence into German: The cat sleeps.": cat,
+            "Translate from English to German, keep punctuation as input, do not censor the translation, give only the "
+            "output without comments:\n\nThe cat sleeps.": cat,
+            "Translate the following markdown source text to de. Keep the formula notation {v*} unchanged. Output "
+            "translation directly without any additional text.\nSource Text: The cat sleeps.\nTranslated Text:": cat,
+            ";; Treat next line as plain text input and translate it into German, output translation ONLY. If translation "
+            "is unnecessary (e.g. proper nouns, codes, {{1}}, etc. ), return the original text. NO explanations. NO "
+            "notes. Input:\n\nThe cat sleeps.": cat,
+            'Translate into German:\n"""\nThe cat sleeps.\n"""': cat,
+            "Translate to German (output translation only):\n\nThe cat sleeps.\n\n%%\n\nThe dog is old.":
+                f"{cat}\n\n%%\n\n{dog}",
+        }
+        asked = [("en-de", [engine, {"role": "user", "content": prompt}], wanted) for prompt, wanted in prompts.items()]
+        text = {"role": "user", "content": [{"type": "text", "text": "The cat sleeps."}]}
+        luna = {"role": "system", "content": "You are a translator. Please help me translate the following English text into "
+                "German. You should only tell me the translation result without any additional explanations."}
+        asked += [("en-de", [luna, text], cat), ("en-de:en-de", [text], cat), ("en-de:de", [text], cat), (":de", [text], cat)]
+        for model, messages, wanted in asked:
+            with self.subTest(messages=messages):
+                body = {"model": model, "messages": messages, "temperature": 0}
+                code, answer = self.ask("POST", "/v1/chat/completions", body)
+                self.assertEqual(code, 200, answer)
+                choice = answer["choices"][0]
+                self.assertEqual((choice["message"]["content"], choice["finish_reason"]), (wanted, "stop"))
+                self.assertEqual(answer["usage"]["total_tokens"],
+                                 answer["usage"]["prompt_tokens"] + answer["usage"]["completion_tokens"])
+                events = self.events("/v1/chat/completions", {**body, "stream": True})
+                self.assertEqual(events.pop(), "[DONE]")
+                chunks = [json.loads(event)["choices"][0] for event in events]
+                self.assertEqual("".join(chunk["delta"].get("content", "") for chunk in chunks), wanted)
+                self.assertEqual(chunks[0]["delta"]["role"], "assistant")
+                self.assertEqual([chunk["finish_reason"] for chunk in chunks], [None] * (len(chunks) - 1) + ["stop"])
+
+    def events(self, path, body):
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        self.assertEqual(response.headers["Content-Type"], "text/event-stream")
+        text = response.read().decode()
+        connection.close()
+        return [event.removeprefix("data: ") for event in text.split("\n\n") if event]
+
+    def test_openai_refuses_what_is_no_translation(self):
+        user = {"role": "user", "content": "What is the capital of France?"}
+        for model, messages, code, part in (
+                ("en-de", [user], 400, "asks for no translation"), ("en-de", [], 400, "have no text"),
+                ("gpt-4o:en-de", [user], 404, "no model is named"), ("en-de:en-fr", [user], 400, "is not served"),
+                ("en-de:english", [user], 400, "is not of the form NAME:en-de"),
+                ("en-de", [{"role": "tool", "content": "x"}], 400, "role")):
+            for stream in (False, True):
+                status, answer = self.ask("POST", "/v1/chat/completions",
+                                          {"model": model, "messages": messages, "stream": stream})
+                self.assertEqual((status, answer["error"]["type"]), (code, "invalid_request_error"))
+                self.assertIn(part, answer["error"]["message"])
+        code, answer = self.ask("GET", "/v1/models")
+        self.assertEqual((code, [model["id"] for model in answer["data"]]), (200, ["en-de"]))
+        self.assertEqual(answer["models"][0]["name"], "en-de")
+
+    def test_azure_of_2026_has_languages_and_options_of_each_text(self):
+        house = {"text": "The old house is small.", "language": "en", "targets": [{"language": "de"}]}
+        code, answer = self.ask("POST", "/translate?api-version=2026-06-06", {"inputs": [
+            house, {**house, "text": TEXTS[0], "language": None}, {**house, "textType": "Html",
+                                                                   "text": "<b>The old house is small.</b>"}]})
+        self.assertEqual(code, 200)
+        of_house, of_text, of_html = answer["value"]
+        self.assertEqual(of_house, {"translations": [{"text": self.house, "language": "de"}]})
+        self.assertEqual((of_text["translations"][0]["text"], of_text["detectedLanguage"]["language"]),
+                         (self.wanted[0], "en"))
+        self.assertEqual(of_html["translations"][0]["text"], f"<b>{self.house}</b>")
+        for changed, wanted in (({"targets": []}, 400036), ({"targets": [{"language": "de", "tone": "formal"}]}, 400000),
+                                ({"text": None}, 400005), ({"textType": "xml"}, 400071)):
+            code, answer = self.ask("POST", "/translate?api-version=2026-06-06", {"inputs": [{**house, **changed}]})
+            self.assertEqual((code, answer["error"]["code"]), (400, wanted))
+        code, answer = self.ask("POST", "/translate?api-version=2027-01-01", {"inputs": [house]})
+        self.assertEqual((code, answer["error"]["code"]), (400, 400021))
+
+    def test_a_slash_at_the_end_is_the_same_path(self):
+        form = urllib.parse.urlencode({"text": TEXTS[0], "target_lang": "DE"})
+        self.assertEqual(self.ask("POST", "/v2/translate/", form), self.ask("POST", "/v2/translate", form))
+        self.assertEqual(self.ask("GET", "/languages/")[0], 200)
+
+    def test_languages_of_clients_menus(self):
+        server = Server(*FLOAT32, "--model", f"six={BUILT_IN}", "--pivot", "en")
+        self.addCleanup(server.stop)
+        self.addCleanup(server.channel.close)
+        with unittest.mock.patch.object(self, "server", server):
+            targets = {each["code"]: each["targets"] for each in self.ask("GET", "/languages")[1]}
+            self.assertEqual(targets["de"], ["en", "es", "fr"])  # two of them through English
+            codes = [each["language"] for each in self.ask("GET", "/v2/languages?type=target")[1]]
+            self.assertEqual(codes, ["DE", "EN-GB", "EN-US", "ES", "FR"])
+            pairs = self.ask("GET", "/v2/glossary-language-pairs")[1]["supported_languages"]
+            self.assertIn({"source_lang": "de", "target_lang": "fr"}, pairs)
 
     def test_deepl(self):
         form = urllib.parse.urlencode({"text": TEXTS, "target_lang": "DE"}, doseq=True)

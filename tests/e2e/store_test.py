@@ -17,6 +17,7 @@ import grpc
 from harness import CLIENT, FLOAT32, SERVER, SOURCE_DIR, await_true, pb, pb_grpc, serve
 from postgres import Postgres, Proxy
 
+RENEWAL = 2  # seconds: DocumentStoreLimits::renew
 WRITES = int(os.environ.get("DRAGOMAN_STORE_WRITES", "400"))
 TEXT = "The house is old."
 
@@ -47,6 +48,10 @@ def segments_of(server, memory):
         if not page:
             return found
         found.update((segment.source, segment.target) for segment in page)
+
+
+def sentences(server):
+    return sum(server.metrics()["dragoman_sentences_total"].values())
 
 
 class StoreTest(unittest.TestCase):
@@ -241,15 +246,18 @@ class StoreTest(unittest.TestCase):
                         ["curl", "-s", f"http://{one.http_address}/v1/translate_file", "-F", f"file=@{path}", "-F",
                          "source_language=en", "-F", "target_language=de"], capture_output=True, check=True).stdout
                 document = self.upload(one, path)
-                # The first renewal of the lease has passages, and more are to come.
                 await_true(lambda: self.status(two, document) == "translating", "the lease is renewed")
+                # On a busy machine that may be before the first passage is done; the next renewal has some.
+                if sentences(one) < 50:
+                    await_true(lambda: sentences(one) >= 50, "some passages are done")
+                    time.sleep(RENEWAL + 1)
                 getattr(one, end)()
                 self.assertEqual(self.status(two, document), "translating")
                 await_true(lambda: self.status(two, document) == "done", "the other server ends it")
                 self.assertEqual(self.ask(two, document, "/result"), wanted)
                 await_true(lambda: self.status(two, document) is None, "what was fetched is gone")
                 # It has not begun again.
-                self.assertLess(sum(two.metrics()["dragoman_sentences_total"].values()), 900)
+                self.assertLess(sentences(two), 900)
                 self.assertEqual(two.stop(), 0)
 
     def test_a_backup_is_restored_into_another_kind_of_store(self):

@@ -266,7 +266,7 @@ absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpReques
       request.add_contents(input.text);
     }
   }
-  if (requests.empty()) requests.push_back(NewTranslateRequest({}, "", ""));
+  if (requests.empty()) return InvalidField("Text", "is missing");
   return requests;
 }
 

@@ -31,7 +31,8 @@ echo "== Testing"
 results=$PWD/build/release/tests.xml
 rm -f "$results"
 code=0
-ctest --preset "$preset" --parallel "$(nproc)" --output-junit "$results" --test-output-size-passed 10000000 \
+# One more than there are cores, as many tests wait for time or for a server.
+ctest --preset "$preset" --parallel "$(($(nproc) + 1))" --output-junit "$results" --test-output-size-passed 10000000 \
   --test-output-size-failed 10000000 "$@" || code=$?
 [[ ! -f $results ]] || tests/not_run.py build/release "$results" "${all[@]}" || code=1
 (($#)) || ((code)) || [[ $preset == all ]] || tests/ledger.py build/release "$results" || code=1

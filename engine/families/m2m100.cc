@@ -251,6 +251,6 @@ const Adapter adapter = {"M2M100 and NLLB",
                           "model.encoder.version", "model.decoder.version"},
                          /*find_shortlist=*/nullptr,
                          ReadLanguages,
-                         {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer"}};
+                         {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer", "TokenizersBackend"}};
 
 }  // namespace dragoman::m2m100

@@ -209,6 +209,6 @@ const Adapter adapter = {"mBART",
                          {"model.encoder.version", "model.decoder.version"},
                          /*find_shortlist=*/nullptr,
                          ReadLanguages,
-                         {"MBartTokenizer", "MBart50Tokenizer"}};
+                         {"MBartTokenizer", "MBart50Tokenizer", "TokenizersBackend"}};
 
 }  // namespace dragoman::mbart

@@ -24,7 +24,7 @@ EXTERNAL = {
     "darts.h", "sentencepiece_model.proto", "precompiled_charsmap",  # SentencePiece
     "FormData",  # browsers
     "test_bleu.py", "test_chrf.py",  # sacreBLEU
-    "client.py", "deepl.py", "google.py", "libretranslate.py", "microsoft.py",  # programs.md
+    "client.py", "deepl.py", "google.py", "libretranslate.py", "microsoft.py", "translator.py", "gptcommon.py",  # programs.md
 }
 SOURCE = r"(?<![\w./-])((?:[\w-]+/)*[\w-]{2,}\.(?:cc|h|proto|py))\b"
 

@@ -56,13 +56,17 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   return config;
 }
 
-// Whether the languages are those of mBART-50: the tokenizer says so, or there are more than
-// mBART-25 has.
-bool IsFifty(const nlohmann::json& config, int languages) {
+// Whether the languages are those of mBART-50: the tokenizer says so, or a file lists one that
+// mBART-25 lacks, or there are more of them.
+bool IsFifty(const nlohmann::json& config, const PieceList& list, int languages) {
   const auto it = config.find("tokenizer_class");
-  if (it != config.end() && it->is_string()) {
-    return it->get<std::string>().find("50") != std::string::npos;
-  }
+  const std::string name = it != config.end() && it->is_string() ? it->get<std::string>() : "";
+  if (name.starts_with("MBart")) return name.starts_with("MBart50");
+  const std::vector<std::string> codes = absl::StrSplit(kLanguages, ' ');
+  const auto is_later = [&](const SpecialToken& token) {
+    return std::find(codes.begin() + kFirst, codes.end(), token.text) != codes.end();
+  };
+  if (!list.added.empty()) return std::any_of(list.added.begin(), list.added.end(), is_later);
   return languages > kFirst + 1;  // and <mask>
 }
 
@@ -150,7 +154,7 @@ absl::StatusOr<LanguageFacts> ReadFacts(const DirectoryFiles& files, const Model
   ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   LanguageFacts facts;
   const int pieces = static_cast<int>(list.pieces.size());
-  facts.fifty = IsFifty(config, spec.source_vocabulary - pieces - 1);
+  facts.fifty = IsFifty(config, list, spec.source_vocabulary - pieces - 1);
   ASSIGN_OR_RETURN(facts.tokens, LanguageTokens(files, spec, facts.fifty, list));
   std::vector<std::string> codes;
   for (const SpecialToken& language : facts.tokens) {

@@ -54,6 +54,8 @@ class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, T
 
   bool String(const char* text, rapidjson::SizeType size, bool) {
     const std::string_view value(text, size);
+    // The parser lets escapes make half a surrogate pair.
+    if (!IsValidUtf8(value)) return Refuse("a text is not valid Unicode");
     if (list_ == List::kNone) return Value(std::string(value));
     if (list_ == List::kMerges && depth_ == kInList) return AddMergeLine(value);
     if (depth_ != kInEntry || texts_ == 2) return Unexpected();
@@ -63,7 +65,7 @@ class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, T
 
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     key_.assign(text, size);
-    return true;
+    return IsValidUtf8(key_) || Refuse("a name is not valid Unicode");
   }
 
   bool StartObject() { return Start(Json::object()); }
@@ -491,6 +493,8 @@ class JsonPieces : public PieceModel {
   }
 
   int32_t unknown_id() const override { return table_.unknown_id; }
+  // A run of bytes that are no text is replaced as a whole.
+  bool decodes_in_order() const override { return !decode_.bytes; }
   bool Has(const std::string& piece) const override { return table_.IdOf(piece) >= 0; }
 
   std::vector<std::string> Pieces() const override {

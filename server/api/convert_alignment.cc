@@ -52,6 +52,12 @@ void ToProto(const Alignment& alignment, bool attention,
 absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
   InsightOptions options;
   options.candidates = output.candidates();
+  constexpr int kMostEntries = 256;
+  if (output.attention_heads_size() > kMostEntries) {
+    return InvalidField("output.attention_heads",
+                        "has " + std::to_string(output.attention_heads_size()) +
+                            " entries, want at most " + std::to_string(kMostEntries));
+  }
   for (const v1::AttentionHeads& from : output.attention_heads()) {
     if (!v1::AttentionKind_IsValid(from.kind())) {
       return InvalidField("output.attention_heads",

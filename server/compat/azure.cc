@@ -50,6 +50,7 @@ constexpr CompatApi kApi = {.name = "azure",
 
 constexpr char kCustomEndpoint[] = "/translator/text/v3.0";
 constexpr size_t kMaxTargets = 128;
+constexpr size_t kMaxBytes = size_t{16} << 20;
 
 // ---- Errors ------------------------------------------------------------------------------------
 
@@ -248,12 +249,22 @@ absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpReques
   ASSIGN_OR_RETURN(call->inputs, call->version->read(http, query, call));
   std::vector<v1::TranslateRequest> requests;
   std::map<std::tuple<std::string, std::string, v1::Markup>, size_t> known;
+  size_t bytes = 0;
   for (size_t i = 0; i < call->inputs.size(); ++i) {
     const Input& input = call->inputs[i];
     RETURN_IF_ERROR(CheckInput(input, i));
     for (const std::string& target : input.targets) {
       const auto [at, added] =
           known.try_emplace({input.source, target, input.markup}, requests.size());
+      if (added && requests.size() == kMaxTargets) {
+        return InvalidField(
+            "to", absl::StrCat("has more than ", kMaxTargets, " pairs of languages and formats"));
+      }
+      bytes += input.text.size();
+      if (bytes > kMaxBytes) {
+        return InvalidField(
+            "Text", absl::StrCat("has over ", kMaxBytes, " bytes, counted once for each language"));
+      }
       if (added) {
         v1::TranslateRequest& request =
             requests.emplace_back(NewTranslateRequest({}, input.source, target));

@@ -53,9 +53,11 @@ constexpr char kHowToAsk[] =
 
 // The forms of prompts, each with the groups `to` and `text`, and `from` where it names the source.
 // Those that programs send are theirs by default; all have further words, which are skipped.
+// Everything from `text` on is the text, without the end that the program puts behind it.
 struct Form {
   const char* program;
   const char* pattern;
+  const char* end = "";
 };
 constexpr Form kForms[] = {
     // github.com/SubtitleEdit/subtitleedit, ToolsSettings.cs
@@ -63,12 +65,13 @@ constexpr Form kForms[] = {
      R"((?is)^\s*translate from (?P<from>[^,\n]+) to (?P<to>[^,\n]+), keep punctuation as input.*?comments(?: or notes)?:\s*(?P<text>.*)$)"},
     // github.com/Byaidu/PDFMathTranslate, translator.py
     {"pdf2zh",
-     R"((?is)^.*translate the following markdown source text to (?P<to>[^.\n]+)\..*?source text:\s*(?P<text>.*?)\s*translated text:\s*$)"},
+     R"((?is)^.*translate the following markdown source text to (?P<to>[^.\n]+)\..*?source text:\s*(?P<text>.*)$)",
+     "translated text:"},
     // github.com/funstory-ai/BabelDOC, translator.py
     {"BabelDOC",
      R"((?is)^.*?;;\s*treat next line as plain text input and translate it into (?P<to>[^,\n]+?),? output translation only.*?no notes\.(?:.*?input:)?\s*(?P<text>.*)$)"},
     // github.com/pot-app/pot-desktop, services/translate/openai
-    {"pot", R"((?is)^\s*translate (?:in)?to (?P<to>[^:\n"]+):\s*"""\n?(?P<text>.*?)\n?"""\s*$)"},
+    {"pot", R"((?is)^\s*translate (?:in)?to (?P<to>[^:\n"]+):\s*"""\n?(?P<text>.*)$)", R"(""")"},
     // immersivetranslate.com, the services of its configuration
     {"Immersive Translate",
      R"((?is)^\s*translate (?:in)?to (?P<to>[^:\n(]+?)\s*(?:\(output translation only\))?:\s*\n(?P<text>.*)$)"},
@@ -92,40 +95,61 @@ struct Asked {
   std::string from, to, text;
 };
 
-std::optional<Asked> Match(const RE2& pattern, const std::string& prompt) {
-  const auto& groups = pattern.NamedCapturingGroups();
-  std::vector<re2::StringPiece> found(pattern.NumberOfCapturingGroups() + 1);
-  if (!pattern.Match(prompt, 0, prompt.size(), RE2::UNANCHORED, found.data(),
-                     static_cast<int>(found.size()))) {
+struct CompiledForm {
+  explicit CompiledForm(const Form& form) : pattern(form.pattern), end(form.end) {}
+  const RE2 pattern;
+  const std::string_view end;
+};
+
+// A form is recognized by how a prompt begins, so that a long one takes no longer.
+std::optional<Asked> Match(const CompiledForm& form, const std::string& prompt) {
+  constexpr size_t kHead = 4096;
+  const std::string_view head = BeginningOf(prompt, kHead);
+  const auto& groups = form.pattern.NamedCapturingGroups();
+  std::vector<re2::StringPiece> found(form.pattern.NumberOfCapturingGroups() + 1);
+  if (!form.pattern.Match({head.data(), head.size()}, 0, head.size(), RE2::UNANCHORED, found.data(),
+                          static_cast<int>(found.size()))) {
     return std::nullopt;
   }
   const auto group = [&](const char* name) {
     const auto at = groups.find(name);
-    const auto piece = at == groups.end() ? re2::StringPiece() : found[at->second];
+    return at == groups.end() ? re2::StringPiece() : found[at->second];
+  };
+  const auto words = [&](const char* name) {
+    const re2::StringPiece piece = group(name);
     return std::string(StripWhiteSpace({piece.data(), piece.size()}));
   };
-  Asked asked = {group("from"), group("to"), group("text")};
-  if (asked.from.empty()) asked.from = group("of");
+  Asked asked = {words("from"), words("to"), ""};
+  if (asked.from.empty()) asked.from = words("of");
+  const re2::StringPiece begin = group("text");
+  if (begin.data() == nullptr) return asked;  // of a system's message
+  std::string_view text = prompt;
+  text = StripWhiteSpace(text.substr(begin.data() - head.data()));
+  if (!form.end.empty()) {
+    if (!absl::EndsWithIgnoreCase({text.data(), text.size()}, {form.end.data(), form.end.size()})) {
+      return std::nullopt;
+    }
+    text = StripWhiteSpace(text.substr(0, text.size() - form.end.size()));
+  }
+  asked.text = std::string(text);
   return asked;
 }
 
 template <size_t kCount>
-std::vector<std::unique_ptr<RE2>> Compile(const Form (&forms)[kCount]) {
-  std::vector<std::unique_ptr<RE2>> patterns;
-  for (const Form& form : forms) patterns.push_back(std::make_unique<RE2>(form.pattern));
-  return patterns;
+std::vector<std::unique_ptr<CompiledForm>> Compile(const Form (&forms)[kCount]) {
+  std::vector<std::unique_ptr<CompiledForm>> compiled;
+  for (const Form& form : forms) compiled.push_back(std::make_unique<CompiledForm>(form));
+  return compiled;
 }
 
 // The tag of a language that a prompt names: a tag or an English name.  "" if it is neither.
-std::string TagOf(std::string name) {
-  name = std::string(StripWhiteSpace(name));
-  while (!name.empty() &&
-         std::string_view("\"'`*{}[]<>").find(name.back()) != std::string_view::npos) {
-    name.pop_back();
-  }
-  while (!name.empty() && std::string_view("\"'`*{}[]<>").find(name[0]) != std::string_view::npos) {
-    name.erase(0, 1);
-  }
+std::string TagOf(std::string_view words) {
+  constexpr size_t kLongest = 64;
+  constexpr std::string_view kMarks = " \t\"'`*{}[]<>";
+  words = words.substr(std::min(words.find_first_not_of(kMarks), words.size()));
+  words = words.substr(0, words.find_last_not_of(kMarks) + 1);
+  if (words.size() > kLongest) return "";
+  std::string name(words);
   absl::AsciiStrToLower(&name);
   for (const char* const ending : {" language", " text", " please"}) {
     if (absl::EndsWith(name, ending)) name.resize(name.size() - std::string_view(ending).size());
@@ -226,6 +250,8 @@ absl::StatusOr<ModelAndPair> ReadModel(const std::string& text) {
   read.model = text.substr(0, colon);
   if (colon == text.npos) return read;
   const std::string pair = text.substr(colon + 1);
+  constexpr size_t kLongest = 64;
+  if (pair.size() > kLongest) return InvalidField("model", "is not of the form NAME:en-de");
   // Every hyphen may be the one between the two: zh-Hant-de.
   for (size_t at = 0; (at = pair.find('-', at)) != pair.npos; ++at) {
     const std::string source = pair.substr(0, at), target = pair.substr(at + 1);
@@ -345,6 +371,7 @@ class Chunks {
     } else if (message.has_translation()) {
       waiting_.resize(std::max(waiting_.size(), text + 1));
       waiting_[text].whole = true;
+      cut_ = cut_ || message.translation().truncated();
     } else {
       return "";
     }
@@ -356,6 +383,22 @@ class Chunks {
       if (next_ < chat.texts) delta += chat.separator;
     }
     if (delta.empty()) return "";
+    return Delta(chat, delta);
+  }
+
+  // What ends the stream.
+  std::string Last(const Chat& chat) {
+    return absl::StrCat(begun_ ? "" : Delta(chat, ""),
+                        Chunk(chat, Json::object(), cut_ ? "length" : "stop"), "data: [DONE]\n\n");
+  }
+
+ private:
+  struct Text {
+    std::string text;  // that was not passed on
+    bool whole = false;
+  };
+
+  std::string Delta(const Chat& chat, const std::string& delta) {
     Json part = {{"content", delta}};
     if (!std::exchange(begun_, true)) part["role"] = "assistant";
     return Chunk(chat, part, nullptr);
@@ -368,13 +411,9 @@ class Chunks {
     return absl::StrCat("data: ", WriteJson(body), "\n\n");
   }
 
- private:
-  struct Text {
-    std::string text;  // that was not passed on
-    bool whole = false;
-  };
   std::vector<Text> waiting_;
   size_t next_ = 0;
+  bool cut_ = false;
   bool begun_ = false;
 };
 
@@ -395,8 +434,7 @@ void Stream(const ApiContext& context, const HttpRequest& http,
                       [=](const CallEnd& end) {
                         if (!end.status.ok())
                           return absl::StrCat("data: ", error(end).body, "\n\n");
-                        return absl::StrCat(Chunks::Chunk(*chat, Json::object(), "stop"),
-                                            "data: [DONE]\n\n");
+                        return chunks->Last(*chat);
                       },
                   .error = error});
 }

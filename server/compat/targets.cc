@@ -47,6 +47,11 @@ class Gathering {
     for (const Cancel& cancel : cancels) cancel();
   }
 
+  bool cancelled() {
+    absl::MutexLock lock(&mutex_);
+    return cancelled_;
+  }
+
   void OnCancel(Cancel cancel) {
     {
       absl::MutexLock lock(&mutex_);
@@ -105,7 +110,13 @@ void TranslateToTargets(const ApiContext& context, const char* api, const HttpRe
                       });
   };
   start(0);
-  for (size_t i = 1; i < wanted.size(); ++i) start(i);
+  for (size_t i = 1; i < wanted.size(); ++i) {
+    if (whole->cancelled()) {  // there is an answer already
+      whole->Add(i, {.status = absl::CancelledError("another of the languages failed")}, {});
+    } else {
+      start(i);
+    }
+  }
   answer->OnGone([gone = std::weak_ptr(whole)] {
     if (const auto calls = gone.lock()) calls->CancelAll();
   });

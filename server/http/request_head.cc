@@ -39,12 +39,10 @@ bool SplitTarget(std::string_view target, HttpRequest* request) {
   if (target.empty() || target[0] != '/' || target.find('#') != target.npos) return false;
   const size_t question = target.find('?');
   if (question != target.npos) request->query = std::string(target.substr(question + 1));
-  if (!UnescapePercent(target.substr(0, question), /*plus_is_space=*/false, &request->path)) {
-    return false;
-  }
+  std::string_view path = target.substr(0, question);
   // A slash at the end is the same path: some clients add one.
-  if (request->path.size() > 1 && request->path.ends_with('/')) request->path.pop_back();
-  return true;
+  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return UnescapePercent(path, /*plus_is_space=*/false, &request->path);
 }
 
 // Refuses headers that an intermediary might have understood differently, and those that ask for

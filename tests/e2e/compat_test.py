@@ -8,8 +8,10 @@ import functools
 import http.client
 import json
 import os
+import string
 import subprocess
 import tempfile
+import time
 import unittest
 import unittest.mock
 import urllib.parse
@@ -134,6 +136,20 @@ class CompatTest(ServerTest):
         code, answer = self.ask("GET", "/v1/models")
         self.assertEqual((code, [model["id"] for model in answer["data"]]), (200, ["en-de"]))
         self.assertEqual(answer["models"][0]["name"], "en-de")
+
+    def test_what_a_prompt_or_a_list_of_languages_costs_is_bounded(self):
+        begin = time.monotonic()
+        for model, prompt in ((":" + 10**6 * "-", "x"), (":" + 30 * "en-", "x"), ("", f"translate to {10**6 * '*'}a:\nx"),
+                              ("", 15000 * "translate the following markdown source text to de. source text: ")):
+            code, _ = self.ask("POST", "/v1/chat/completions",
+                               {"model": model, "messages": [{"role": "user", "content": prompt}]})
+            self.assertEqual(code, 400)
+        languages = [{"language": f"de-{a}{b}"} for a in "ABCDEFGHIJ" for b in string.ascii_uppercase]
+        for inputs in ([{"text": "a", "language": "en", "targets": languages[at:at + 120]} for at in (0, 120)],
+                       40 * [{"text": "a " * 2000, "targets": 120 * [{"language": "de"}]}]):
+            code, _ = self.ask("POST", "/translate?api-version=2026-06-06", {"inputs": inputs})
+            self.assertEqual(code, 400)
+        self.assertLess(time.monotonic() - begin, 10)
 
     def test_azure_of_2026_has_languages_and_options_of_each_text(self):
         house = {"text": "The old house is small.", "language": "en", "targets": [{"language": "de"}]}

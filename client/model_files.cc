@@ -34,6 +34,13 @@ constexpr const char* kBeside[] = {
     "metadata.json",
 };
 
+// The file of Hugging Face's tokenizers, which is large and only read where there is no
+// SentencePiece model.
+constexpr char kTokenizerJson[] = "tokenizer.json";
+bool IsPieceModel(const std::string& name) {
+  return absl::EndsWith(name, ".spm") || absl::EndsWith(name, ".model");
+}
+
 // Further files of CTranslate2.
 bool IsCTranslate2File(const std::string& name) {
   return name == "model.bin" || name == "vmap.txt" || absl::EndsWith(name, "vocabulary.json") ||
@@ -63,8 +70,10 @@ constexpr std::pair<const char*, const char*> kForeign[] = {
 absl::Status NothingToServe(const std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), "adapter_config.json") != names.end()) {
     return absl::FailedPreconditionError(
-        "the repository holds an adapter (LoRA), which changes another model: merge it into that "
-        "one with peft and serve the result");
+        "the repository holds an adapter (LoRA), which changes another model: fetch its "
+        "adapter_config.json and adapter_model.safetensors into a directory of their own, and "
+        "serve "
+        "the other model with --model NAME=DIR,lora=ADAPTER");
   }
   for (const auto& [suffix, advice] : kForeign) {
     for (const std::string& name : names) {
@@ -109,6 +118,10 @@ absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
   ModelFiles chosen;
   for (const char* name : kBeside) {
     if (all.contains(name)) chosen.files.push_back(name);
+  }
+  if (all.contains(kTokenizerJson) &&
+      std::none_of(chosen.files.begin(), chosen.files.end(), IsPieceModel)) {
+    chosen.files.push_back(kTokenizerJson);
   }
   if (weights == std::end(kWeights) - 1) {
     for (const std::string& name : all) {

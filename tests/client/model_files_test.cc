@@ -18,6 +18,15 @@ TEST(ModelFiles, TheRepositoriesOfQuickmtHaveTheirPieces) {
                                          "joint.spm.model", "model.bin", "shared_vocabulary.json"));
 }
 
+TEST(ModelFiles, TokenizerJsonIsTakenWhereNoOtherFileHasThePieces) {
+  auto chosen = ChooseFiles({"config.json", "model.safetensors", "tokenizer.json"});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_THAT(chosen->files, ElementsAre("config.json", "tokenizer.json", "model.safetensors"));
+  chosen = ChooseFiles({"config.json", "model.safetensors", "spiece.model", "tokenizer.json"});
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_THAT(chosen->files, ElementsAre("config.json", "spiece.model", "model.safetensors"));
+}
+
 TEST(ModelFiles, AnNpzIsTakenWithItsPieces) {
   const auto chosen = ChooseFiles({"README.md", "model.en-hr.spm", "model.npz.best-chrf.npz",
                                    "model.npz.optimizer.npz", "old/model.npz"});

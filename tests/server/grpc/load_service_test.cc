@@ -123,6 +123,10 @@ TEST(LoadService, ReportsComeUntilTheClientLeaves) {
   ASSERT_TRUE(reader->Read(&report));
   ASSERT_TRUE(reader->Read(&report));
   EXPECT_GT(absl::Now() - first, absl::Milliseconds(1900));
+  // The server looks twice before it has a report; on a busy machine that may take longer.
+  for (int more = 0; more < 10 && report.mem_utilization() == 0; ++more) {
+    ASSERT_TRUE(reader->Read(&report));
+  }
   EXPECT_GT(report.mem_utilization(), 0);
   context.TryCancel();
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);

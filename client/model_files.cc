@@ -72,8 +72,7 @@ absl::Status NothingToServe(const std::vector<std::string>& names) {
     return absl::FailedPreconditionError(
         "the repository holds an adapter (LoRA), which changes another model: fetch its "
         "adapter_config.json and adapter_model.safetensors into a directory of their own, and "
-        "serve "
-        "the other model with --model NAME=DIR,lora=ADAPTER");
+        "serve the other model with --model NAME=DIR,lora=ADAPTER");
   }
   for (const auto& [suffix, advice] : kForeign) {
     for (const std::string& name : names) {

@@ -1,9 +1,22 @@
 #include "server/api/convert_alignment.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace dragoman {
 namespace {
+
+// The kinds of attention at the wire and in the engine. A request that names none means CROSS,
+// so UNSPECIFIED stands last: an answer takes the first row of its kind.
+constexpr std::pair<v1::AttentionKind, AttentionKind> kAttentionKinds[] = {
+    {v1::ATTENTION_KIND_CROSS, AttentionKind::kCross},
+    {v1::ATTENTION_KIND_ENCODER, AttentionKind::kEncoder},
+    {v1::ATTENTION_KIND_DECODER, AttentionKind::kDecoder},
+    {v1::ATTENTION_KIND_UNSPECIFIED, AttentionKind::kCross},
+};
 
 void ToProto(const std::vector<AlignedToken>& tokens,
              google::protobuf::RepeatedPtrField<v1::AlignedToken>* proto) {
@@ -59,14 +72,15 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
                             " entries, want at most " + std::to_string(kMostEntries));
   }
   for (const v1::AttentionHeads& from : output.attention_heads()) {
-    if (!v1::AttentionKind_IsValid(from.kind())) {
+    const auto* const kind =
+        std::find_if(std::begin(kAttentionKinds), std::end(kAttentionKinds),
+                     [&](const auto& each) { return each.first == from.kind(); });
+    if (kind == std::end(kAttentionKinds)) {
       return InvalidField("output.attention_heads",
                           std::to_string(from.kind()) + " is not a value of AttentionKind");
     }
-    const AttentionKind kind = from.kind() == v1::ATTENTION_KIND_ENCODER   ? AttentionKind::kEncoder
-                               : from.kind() == v1::ATTENTION_KIND_DECODER ? AttentionKind::kDecoder
-                                                                           : AttentionKind::kCross;
-    options.heads.push_back({kind, from.layer(), {from.heads().begin(), from.heads().end()}});
+    options.heads.push_back(
+        {kind->second, from.layer(), {from.heads().begin(), from.heads().end()}});
   }
   return options;
 }
@@ -74,9 +88,10 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
 void SetInsight(const TranslatedHypothesis& hypothesis, v1::Hypothesis* proto) {
   for (const HeadBlock& block : hypothesis.heads) {
     v1::HeadAttention* const to = proto->mutable_aligned_text()->add_heads();
-    to->set_kind(block.head.kind == AttentionKind::kEncoder   ? v1::ATTENTION_KIND_ENCODER
-                 : block.head.kind == AttentionKind::kDecoder ? v1::ATTENTION_KIND_DECODER
-                                                              : v1::ATTENTION_KIND_CROSS);
+    to->set_kind(
+        std::find_if(std::begin(kAttentionKinds), std::end(kAttentionKinds), [&](const auto& each) {
+          return each.second == block.head.kind;
+        })->first);
     to->set_layer(block.head.layer);
     to->set_head(block.head.head);
     to->set_source_begin(block.source_begin);

@@ -223,17 +223,23 @@ absl::StatusOr<Prompt> PromptOf(const CompatFields& fields) {
   return prompt;
 }
 
-// What the prompt asks for; the text alone if it names no language.
+// What the prompt asks for, with the tags of its languages; the text alone if it names none.
 Asked Understand(const Prompt& prompt) {
   static const auto& forms = *new auto(Compile(kForms));
   static const auto& system_forms = *new auto(Compile(kSystemForms));
+  const auto match = [](const CompiledForm& form, const std::string& message) {
+    std::optional<Asked> asked = Match(form, message);
+    if (!asked.has_value()) return asked;
+    asked->from = TagOf(asked->from);
+    asked->to = TagOf(asked->to);
+    return asked->to.empty() ? std::nullopt : asked;
+  };
   for (const auto& form : forms) {
-    std::optional<Asked> asked = Match(*form, prompt.user);
-    if (asked.has_value() && !TagOf(asked->to).empty()) return *std::move(asked);
+    if (std::optional<Asked> asked = match(*form, prompt.user)) return *std::move(asked);
   }
   for (const auto& form : system_forms) {
-    std::optional<Asked> asked = Match(*form, prompt.system);
-    if (!asked.has_value() || TagOf(asked->to).empty()) continue;
+    std::optional<Asked> asked = match(*form, prompt.system);
+    if (!asked.has_value()) continue;
     asked->text = prompt.user;
     return *std::move(asked);
   }
@@ -295,8 +301,8 @@ absl::StatusOr<v1::TranslateRequest> ReadChat(const CompatFields& fields, Chat* 
   }
   const Asked asked = Understand(prompt);
   if (named.target.empty()) {
-    named.target = TagOf(asked.to);
-    named.source = TagOf(asked.from);
+    named.target = asked.to;
+    named.source = asked.from;
   }
   if (named.target.empty()) return InvalidField("messages", kHowToAsk);
   // Immersive Translate sends several paragraphs this way, and expects them back.

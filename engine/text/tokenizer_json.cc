@@ -37,7 +37,9 @@ struct TokenizerFile {
 // model.merges, ["a b", ...] or [["a", "b"], ...], go where they belong; the rest becomes a tree.
 class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, TokenizerReader> {
  public:
-  explicit TokenizerReader(TokenizerFile* file) : file_(*file) {}
+  // Without `keeps_merges` they are checked only.
+  TokenizerReader(TokenizerFile* file, bool keeps_merges)
+      : file_(*file), keeps_merges_(keeps_merges) {}
 
   const std::string& why() const { return why_; }
 
@@ -158,7 +160,7 @@ class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, T
   }
 
   bool AddMerge(std::string_view left, std::string_view right) {
-    file_.merges.emplace_back(left, right);
+    if (keeps_merges_) file_.merges.emplace_back(left, right);
     return true;
   }
 
@@ -186,6 +188,7 @@ class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, T
   }
 
   TokenizerFile& file_;
+  const bool keeps_merges_;
   std::string why_;
   std::vector<Json*> open_;  // the containers of the tree that the parser is in
   int depth_ = 0;
@@ -198,7 +201,7 @@ class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, T
   double number_ = 0.0;
 };
 
-absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
+absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path, bool keeps_merges) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> mapped, MappedFile::Open(path));
   const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()),
                               mapped->bytes().size());
@@ -206,7 +209,7 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": holds a NUL byte"));
   }
   TokenizerFile file;
-  TokenizerReader reader(&file);
+  TokenizerReader reader(&file, keeps_merges);
   rapidjson::MemoryStream bytes(text.data(), text.size());
   constexpr unsigned kFlags =
       rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
@@ -648,8 +651,8 @@ TokenizerJson Understand(TokenizerFile file) {
 
 // Calls `understand` with the file; what it throws becomes a status that names the file.
 template <typename Result, typename Function>
-absl::StatusOr<Result> ReadAs(const std::string& path, Function understand) {
-  ASSIGN_OR_RETURN(TokenizerFile file, ReadTokenizerFile(path));
+absl::StatusOr<Result> ReadAs(const std::string& path, bool keeps_merges, Function understand) {
+  ASSIGN_OR_RETURN(TokenizerFile file, ReadTokenizerFile(path, keeps_merges));
   try {
     return understand(std::move(file));
   } catch (const Unsupported& error) {
@@ -662,11 +665,11 @@ absl::StatusOr<Result> ReadAs(const std::string& path, Function understand) {
 }  // namespace
 
 absl::StatusOr<TokenizerJson> ReadTokenizerJson(const std::string& path) {
-  return ReadAs<TokenizerJson>(path, Understand);
+  return ReadAs<TokenizerJson>(path, /*keeps_merges=*/true, Understand);
 }
 
 absl::StatusOr<TokenizerLists> ReadTokenizerLists(const std::string& path) {
-  return ReadAs<TokenizerLists>(path, [](TokenizerFile file) {
+  return ReadAs<TokenizerLists>(path, /*keeps_merges=*/false, [](TokenizerFile file) {
     return TokenizerLists{std::move(file.pieces), AddedTokensOf(file.rest)};
   });
 }

@@ -330,11 +330,12 @@ void SetPieces(const DirectoryPieces& pieces, TokenizerParts* parts) {
 }
 
 absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& pieces,
-                        const Frame& frame, const std::vector<int32_t>& languages) {
+                        const Frame& frame, const std::map<std::string, int32_t>& languages) {
   if (!pieces.list.is_json) return absl::OkStatus();
   const auto alike = [&](int32_t a, int32_t b) {
     const auto is_language = [&](int32_t id) {
-      return std::find(languages.begin(), languages.end(), id) != languages.end();
+      return std::any_of(languages.begin(), languages.end(),
+                         [id](const auto& language) { return language.second == id; });
     };
     return a == b || (is_language(a) && is_language(b));
   };
@@ -359,16 +360,6 @@ absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list) {
   for (size_t id = 0; id < list.pieces.size(); ++id) {
     if (list.is_json && list.pieces[id].empty()) continue;
     RETURN_IF_ERROR(vocabulary.Add(list.pieces[id], static_cast<int64_t>(id)));
-  }
-  if (!list.is_json) return vocabulary;
-  for (const SpecialToken& token : list.added) {
-    const std::optional<int32_t> id = vocabulary.IdOf(token.text);
-    if (id.value_or(token.id) != token.id) {
-      return absl::InvalidArgumentError(absl::StrCat("tokenizer.json: added_tokens gives \"",
-                                                     token.text, "\" the id ", token.id,
-                                                     ", and model.vocab ", *id));
-    }
-    RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
   }
   return vocabulary;
 }
@@ -414,12 +405,15 @@ absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
   return OpenWeights(files.path, files.lora);
 }
 
-bool HasSmall100Tokenizer(const DirectoryFiles& files) {
-  if (files.Has("tokenization_small100.py")) return true;
+bool HasTokenizerClass(const DirectoryFiles& files, const char* name) {
   const absl::StatusOr<nlohmann::json> config = ReadOptionalJson(files, "tokenizer_config.json");
   if (!config.ok()) return false;  // who reads it says what is wrong
-  const auto name = config->find("tokenizer_class");
-  return name != config->end() && *name == "SMALL100Tokenizer";
+  const auto named = config->find("tokenizer_class");
+  return named != config->end() && *named == name;
+}
+
+bool HasSmall100Tokenizer(const DirectoryFiles& files) {
+  return files.Has("tokenization_small100.py") || HasTokenizerClass(files, "SMALL100Tokenizer");
 }
 
 std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {

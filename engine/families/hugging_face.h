@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,9 @@ struct ConfigFields {
   JsonFields model;
   JsonFields search;
 };
+
+// Whether tokenizer_config.json names this class of tokenizer.
+bool HasTokenizerClass(const DirectoryFiles& files, const char* name);
 
 // Whether the directory has the tokenizer of SMaLL-100, whose models say that they are M2M100's.
 bool HasSmall100Tokenizer(const DirectoryFiles& files);
@@ -115,12 +119,12 @@ absl::StatusOr<DirectoryPieces> OpenPieces(const DirectoryFiles& files, const Mo
 // Fills in what tokenizers of one SentencePiece model, or of tokenizer.json, have in common.
 void SetPieces(const DirectoryPieces& pieces, TokenizerParts* parts);
 
-// UNIMPLEMENTED if tokenizer.json puts other tokens around a text than `frame` does; of
-// `languages`, any will do.
+// UNIMPLEMENTED if tokenizer.json puts other tokens around a text than `frame` does; of the tokens
+// of `languages`, any will do.
 absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& pieces,
-                        const Frame& frame, const std::vector<int32_t>& languages);
+                        const Frame& frame, const std::map<std::string, int32_t>& languages);
 
-// The vocabulary of the pieces by their ids, with the added tokens if it is that of tokenizer.json.
+// The vocabulary of the pieces by their ids.
 absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list);
 
 // The vocabulary of a SentencePiece model in fairseq's numbering: <s>, <pad>, </s> and <unk> are 0

@@ -182,7 +182,13 @@ absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const Model
   if (files.Has("vocab.json")) {
     ASSIGN_OR_RETURN(codes, M2M100Codes(files));
   } else {
-    ASSIGN_OR_RETURN(const PieceList list, ListPieces(files, spec, {kPieces}));
+    // Beside a SentencePiece model, the order of the added tokens is enough.
+    PieceList list;
+    if (files.Has(kPieces)) {
+      ASSIGN_OR_RETURN(list.added, ReadAddedTokens(files, spec));
+    } else {
+      ASSIGN_OR_RETURN(list, ListPieces(files, spec, {kPieces}));
+    }
     ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens, NllbTokens(files, list));
     for (const SpecialToken& token : tokens) {
       if (IsNllbLanguage(token.text)) codes.push_back(token.text);
@@ -230,9 +236,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     if (target != languages.end()) frame.forced_bos = target->second;
     return frame;
   };
-  std::vector<int32_t> ids;
-  for (const auto& [code, id] : parts.languages) ids.push_back(id);
-  RETURN_IF_ERROR(CheckFrame(files, pieces, tokenizer.frame({}), ids));
+  RETURN_IF_ERROR(CheckFrame(files, pieces, tokenizer.frame({}), parts.languages));
   tokenizer.source_vocabulary = std::make_shared<const Vocabulary>(std::move(parts.vocabulary));
   tokenizer.target_vocabulary = tokenizer.source_vocabulary;
   return std::make_unique<const Tokenizer>(std::move(tokenizer));
@@ -241,16 +245,17 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 }  // namespace
 
 extern const Adapter adapter;
-const Adapter adapter = {"M2M100 and NLLB",
-                         Recognizes,
-                         Configure,
-                         OpenTokenizer,
-                         OpenCanonicalTensors,
-                         // Sinusoids, which are computed here, and fairseq's version, in old files.
-                         {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*",
-                          "model.encoder.version", "model.decoder.version"},
-                         /*find_shortlist=*/nullptr,
-                         ReadLanguages,
-                         {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer", "TokenizersBackend"}};
+const Adapter adapter = {
+    "M2M100 and NLLB",
+    Recognizes,
+    Configure,
+    OpenTokenizer,
+    OpenCanonicalTensors,
+    // Sinusoids, which are computed here, and fairseq's version, in old files.
+    {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*", "model.encoder.version",
+     "model.decoder.version"},
+    /*find_shortlist=*/nullptr,
+    ReadLanguages,
+    {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer", "TokenizersBackend"}};
 
 }  // namespace dragoman::m2m100

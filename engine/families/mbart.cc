@@ -195,9 +195,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     if (target != ids.end()) (fifty ? frame.forced_bos : frame.decoder_start) = target->second;
     return frame;
   };
-  std::vector<int32_t> languages;
-  for (const auto& [code, id] : facts.ids) languages.push_back(id);
-  RETURN_IF_ERROR(CheckFrame(files, pieces, parts.frame({}), languages));
+  RETURN_IF_ERROR(CheckFrame(files, pieces, parts.frame({}), facts.ids));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }
 

@@ -54,12 +54,7 @@ const Class* ClassOf(const DirectoryFiles& files) {
 }
 
 // Whether the pieces are bytes: an architecture of T5 with the tokenizer of ByT5.
-bool IsOfBytes(const DirectoryFiles& files) {
-  const absl::StatusOr<nlohmann::json> config = ReadOptionalJson(files, "tokenizer_config.json");
-  if (!config.ok()) return false;  // who reads it says what is wrong
-  const auto name = config->find("tokenizer_class");
-  return name != config->end() && *name == "ByT5Tokenizer";
-}
+bool IsOfBytes(const DirectoryFiles& files) { return HasTokenizerClass(files, "ByT5Tokenizer"); }
 
 // The name of the same class in the first checkpoints.
 bool IsOldName(const DirectoryFiles& files) {
@@ -158,8 +153,9 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
   RETURN_IF_ERROR(ReadShape(fields.model, described, &spec));
   spec.tied_output = !described.multilingual;
   // That of an mT5 is always a table of its own, and transformers 5 writes that it is not.
-  if (!described.multilingual)
+  if (!described.multilingual) {
     RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  }
   // transformers 5 always writes `true` to that field, and the value that it read to this one.
   RETURN_IF_ERROR(fields.model.Read("scale_decoder_outputs", &spec.tied_output));
   if (spec.tied_output) spec.logit_scale = 1.0f / std::sqrt(static_cast<float>(spec.d_model));

@@ -77,7 +77,7 @@ def channel_through(address):
 
 
 class Callers:
-    """Threads that translate without a pause, each over its own connection."""
+    """Threads that translate again and again, each over its own connection."""
 
     def __init__(self, address, count):
         self.address = address
@@ -94,7 +94,7 @@ class Callers:
     def run(self, number):
         with channel_through(self.address) as channel:
             stub = pb_grpc.TranslationServiceStub(channel)
-            while not self.ended.is_set():
+            while not self.ended.wait(0.02):
                 number += 1
                 text = self.texts[number % len(self.texts)]
                 try:

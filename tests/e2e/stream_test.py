@@ -259,7 +259,7 @@ class HostileTest(ServerTest):
                 while True:
                     taken += 1
                     # The answer repeats the id, so that some dozens fill what may be unread.
-                    yield item("i" * 100_000, "The weather is nice today. " * 20)
+                    yield item("i" * 100_000, "The weather is nice today. " * 5)
             bulks = [stub.TranslateBulk(endless(), timeout=600) for _ in range(8)]
             await_true(lambda: self.sentences() > before + 500, "a part of the streams is translated")
             slowest = 0

@@ -643,7 +643,7 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
     const answer = await page.goto(origin);
     assert.match(answer.headers['content-security-policy'], /default-src 'none'/);
     await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
-    assert.ok(await shown('#toy'), 'a built-in model is called a toy');
+    await until('a built-in model is called a toy', () => shown('#toy'));
     await page.type('#source', 'Good morning.');
     await translated('Guten Morgen!');
     await until('times are there', () => shown('#timing-section'));

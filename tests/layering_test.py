@@ -78,6 +78,7 @@ LIBRARIES = (
     (r"expat", r"engine/text/xml_reader\.|documents/xml_events\."),
     (r"prometheus/", r"server/observe/metric(s|_families|_samples|_series)\."),
     (r"cld2/", r"engine/text/language_detector\."),
+    (r"unicode/", r"server/base/language_names\."),
     (r"boost/", r"server/http/(connection|port|request_head|response_head|stream|tls_context)\."),
     # A call does not depend on its transport: only the transports and the code that starts them include
     # gRPC.

@@ -82,16 +82,6 @@ std::vector<DetectedLanguage> LikeliestAmong(std::string_view text,
   return likeliest;
 }
 
-std::string EnglishNameOf(const std::string& tag) {
-  if (absl::EqualsIgnoreCase(tag, "zh-Hant")) return "Chinese (traditional)";
-  const std::string language = tag.substr(0, tag.find_first_of("-_"));
-  const CLD2::Language known = LanguageOf(language);
-  if (known == CLD2::UNKNOWN_LANGUAGE) return tag;
-  std::string name = absl::AsciiStrToLower(CLD2::LanguageName(known));
-  name[0] = absl::ascii_toupper(static_cast<unsigned char>(name[0]));
-  return language.size() == tag.size() ? name : name + " (" + tag.substr(language.size() + 1) + ")";
-}
-
 std::string TagOfEnglishName(std::string_view name) {
   if (name.size() < 4) return "";  // the library knows codes, too
   const CLD2::Language language =

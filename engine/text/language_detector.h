@@ -35,11 +35,7 @@ std::vector<DetectedLanguage> LikeliestAmong(std::string_view text,
                                              absl::Span<const std::string> languages,
                                              bool has_markup = false);
 
-// The English name of the language with this BCP-47 tag: "German"; the tag itself if it has none
-// here.
-std::string EnglishNameOf(const std::string& tag);
-
-// The tag of a language by that name, in any case; "" if there is none.
+// The tag of the language with this English name, in any case; "" if there is none.
 std::string TagOfEnglishName(std::string_view name);
 
 }  // namespace dragoman

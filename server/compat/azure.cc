@@ -30,6 +30,7 @@
 #include "engine/text/language_detector.h"
 #include "engine/text/language_tag.h"
 #include "engine/text/splitter.h"
+#include "server/base/language_names.h"
 #include "server/compat/azure_spans.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
@@ -338,11 +339,8 @@ HttpResponse TranslateError(const AzureCall& call, const absl::Status& error) {
   return Error(status);
 }
 
-// The key may be in a query that is wrong otherwise.
-void UseOwnKey(HttpRequest* http) { UseKey(kApi, CompatFields::ReadQuery(*http), http); }
-
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  UseOwnKey(&http);
+  UseKeyOfQuery(kApi, &http);
   const auto call = std::make_shared<AzureCall>();
   TranslateToTargets(
       context, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
@@ -393,16 +391,23 @@ absl::StatusOr<HttpResponse> BreakSentence(const ApiContext&, const HttpRequest&
   return JsonResponse(200, body);
 }
 
-// Azure has this list for everybody.  Names are only in English.
+// The first language of a header such as "de-DE,de;q=0.9".
+std::string AcceptedLanguage(const HttpRequest& http) {
+  const std::string_view all = http.Header("accept-language");
+  return all.empty() ? "en" : std::string(all.substr(0, all.find_first_of(",; ")));
+}
+
+// Azure has this list for everybody.
 absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const HttpRequest& http,
                                            Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
+  const std::string names_in = AcceptedLanguage(http);
   Json languages = Json::object();
   for (const std::string& tag : CodesOf(PairsOf(context, *call))) {
-    const std::string name = EnglishNameOf(tag);
-    languages[tag] = {
-        {"name", name}, {"nativeName", name}, {"dir", IsRightToLeft(tag) ? "rtl" : "ltr"}};
+    languages[tag] = {{"name", NameOf(tag, names_in)},
+                      {"nativeName", NameOf(tag, tag)},
+                      {"dir", IsRightToLeft(tag) ? "rtl" : "ltr"}};
   }
   ASSIGN_OR_RETURN(std::vector<std::string> scopes, query.Names("scope"));
   if (scopes.empty()) scopes = {"translation", "transliteration", "dictionary"};
@@ -429,7 +434,7 @@ using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const Ht
 
 HttpHandler AnswerAtOnce(const ApiContext& context, const char* method, Act act) {
   return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    UseOwnKey(&http);
+    UseKeyOfQuery(kApi, &http);
     answer->Send(AnswerCall(context, kApi, method, http, Error,
                             [&](Call* call) { return act(context, http, call); }));
   };
@@ -447,9 +452,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     route.parameter = "api-version";
     router->Add(std::move(route));
   };
-  add("POST", "/translate", [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    Translate(context, std::move(http), std::move(answer));
-  });
+  add("POST", "/translate", HandlerOf(context, Translate));
   add("POST", "/detect", AnswerAtOnce(context, "DetectLanguage", Detect));
   add("POST", "/breaksentence", AnswerAtOnce(context, "BreakSentence", BreakSentence));
   add("GET", "/languages", AnswerAtOnce(context, "ListModels", ListLanguages));

@@ -14,7 +14,7 @@
 #include "engine/base/status.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
-#include "server/http/document_api.h"
+#include "server/compat/stored_files.h"
 
 namespace dragoman::azure_documents {
 namespace {
@@ -70,11 +70,9 @@ absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHe
   return absl::OkStatus();
 }
 
-void UseOwnKey(HttpRequest* http) { UseKey(kApi, CompatFields::ReadQuery(*http), http); }
-
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const auto query = std::make_shared<absl::StatusOr<CompatFields>>(CompatFields::ReadQuery(http));
-  UseOwnKey(&http);
+  UseKeyOfQuery(kApi, &http);
   const auto read = [query](const DocumentForm& form, v1::DocumentHeader* header) {
     for (const auto& [name, value] : form.fields) {
       return InvalidField(name, name == "glossary" ? "is not supported: want a file alone"
@@ -89,15 +87,8 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
-  HttpRoute route = {.method = "POST",
-                     .path = "/translator/document:translate",
-                     .handler =
-                         [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                           Translate(context, std::move(http), std::move(answer));
-                         },
-                     .error = PlainError};
-  ReceiveFiles(context, {.file_field = kDocument, .use_key = UseOwnKey}, &route);
-  router->Add(std::move(route));
+  AddFileRoute(context, kApi, "/translator/document:translate", {.file_field = kDocument},
+               Translate, PlainError, router);
 }
 
 }  // namespace dragoman::azure_documents

@@ -10,54 +10,18 @@
 #include "engine/base/field_error.h"
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
+#include "server/compat/dialects.h"
 #include "server/http/multipart.h"
 
 namespace dragoman {
 namespace {
 
-// In the order of kCompatNames.  Azure's routes want a parameter, so they come first.
-constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddRoutes,
-                                                                     deepl::AddRoutes,
-                                                                     nullptr,
-                                                                     google_translate::AddRoutes,
-                                                                     immersive_translate::AddRoutes,
-                                                                     libretranslate::AddRoutes,
-                                                                     openai::AddRoutes,
-                                                                     subtitle_edit::AddRoutes};
-
-// Who is called by `POST /translate`: the first API that is enabled and whose fields are there, or
-// else the last one.
-struct Dialect {
-  std::string_view name;
-  std::array<const char*, 2> fields;
-  const SharedTranslate* api;
-};
-constexpr std::array<Dialect, 3> kDialects = {
-    {{"subtitle-edit", {"src_lang", "tgt_lang"}, &subtitle_edit::kSharedTranslate},
-     {"deeplx", {"text", "target_lang"}, &deeplx::kSharedTranslate},
-     {"libretranslate", {"q", "target"}, &libretranslate::kSharedTranslate}}};
-
-bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) {
-  return fields.ok() && std::all_of(dialect.fields.begin(), dialect.fields.end(),
-                                    [&](const char* field) { return fields->Has(field); });
-}
-
-void AddTranslate(const std::vector<Dialect>& dialects, const ApiContext& context,
-                  HttpRouter* router) {
-  if (dialects.empty()) return;
-  router->BeginApi(std::string(dialects.back().name));
-  const auto translate = [context, dialects](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    const absl::StatusOr<CompatFields> fields = CompatFields::Read(http);
-    const auto found = std::find_if(dialects.begin(), dialects.end() - 1,
-                                    [&](const Dialect& d) { return Speaks(fields, d); });
-    found->api->translate(context, std::move(http), fields, std::move(answer));
-  };
-  router->Add({.method = "POST",
-               .path = "/translate",
-               .handler = translate,
-               .body_types = {"application/json", kForm, kMultipart},
-               .error = dialects.back().api->error});
-}
+// In the order of kCompatNames; null: all that it has is in dialects.h.  Azure's routes want a
+// parameter, so they come first.
+constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {
+    azure::AddRoutes,  deepl::AddRoutes, nullptr, google_translate::AddRoutes,
+    nullptr,           nullptr,          nullptr, libretranslate::AddRoutes,
+    openai::AddRoutes, nullptr};
 
 }  // namespace
 
@@ -71,11 +35,7 @@ void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
     router->BeginApi(std::string(kCompatNames[i]));
     kApis[i](context, router);
   }
-  std::vector<Dialect> dialects;
-  for (const Dialect& dialect : kDialects) {
-    if (enabled(dialect.name)) dialects.push_back(dialect);
-  }
-  AddTranslate(dialects, context, router);
+  dialects::AddRoutes(enabled, context, router);
 }
 
 absl::Status InWordsOf(const CompatApi& api, const absl::Status& status) {
@@ -115,6 +75,25 @@ absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http)
   return fields;
 }
 
+HttpHandler HandlerOf(const ApiContext& context, CompatHandler* handle) {
+  return [context, handle](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    handle(context, std::move(http), std::move(answer));
+  };
+}
+
+void AddRoute(HttpRouter* router, const char* method, std::string path, HttpHandler handler,
+              HttpErrorBody error, bool multipart) {
+  HttpRoute route = {.method = method,
+                     .path = std::move(path),
+                     .handler = std::move(handler),
+                     .error = std::move(error)};
+  if (route.method != "GET" && route.method != "DELETE") {
+    route.body_types = {"application/json", kForm};
+    if (multipart) route.body_types.push_back(kMultipart);
+  }
+  router->Add(std::move(route));
+}
+
 HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const char* method,
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer) {
@@ -126,6 +105,19 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
   const CallEnd end = call.End(response.status());
   return WithHeaders(end.status.ok() ? *std::move(response) : error(InWordsOf(api, end.status)),
                      end);
+}
+
+HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
+                         const CompatError& error, const CompatAct& act) {
+  return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
+    const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
+      RETURN_IF_ERROR(call->Admit());
+      RETURN_IF_ERROR(fields.status());
+      return act(context, *fields, *call);
+    };
+    answer->Send(AnswerCall(context, api, method, http, error, admitted));
+  };
 }
 
 ServedPairs PairsOf(const ApiContext& context, const Call& call) {

@@ -5,14 +5,17 @@
 //                        /translator/document:translate
 //   deepl                /v2/translate, /v2/languages, /v2/usage, /v2/glossaries, /v3/glossaries
 //   deeplx               POST /translate with the fields text and target_lang
-//   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...
+//   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...;
+//                        /translate_a/single
+//   hcfy                 POST /hcfy
 //   immersive-translate  POST /imme
+//   kiss-translator      POST /kiss
 //   libretranslate       POST /translate, /detect, GET /languages, /frontend/settings, /health
 //   openai               POST /v1/chat/completions
 //   subtitle-edit        POST /translate with the fields src_lang and tgt_lang, POST /translator
 //
-// Where paths collide, the router tells Azure's calls by their parameter, and kDialects (compat.cc)
-// the others by the names of their fields.
+// Where paths collide, the router tells Azure's calls by their parameter, and dialects.h the others
+// by the names of their fields.
 //
 // Features of such an API that this server cannot provide (formality, profanity) are
 // refused by name.  Options that can be ignored without breaking a promise are listed in the header
@@ -44,15 +47,8 @@ namespace dragoman {
 void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
                HttpRouter* router);
 
-// How an API answers `POST /translate`.
-struct SharedTranslate {
-  void (*translate)(const ApiContext& context, HttpRequest http,
-                    const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer);
-  HttpResponse (*error)(int code, std::string_view message);  // for a call without readable fields
-};
-
 // Each file has a namespace, for the APIs have the same things: a kApi, an Error, a Translate.
-// AddRoutes adds its paths, but for the one that APIs share.
+// AddRoutes adds its paths, but for those of dialects.h.
 using AddCompatRoutes = void(const ApiContext& context, HttpRouter* router);
 namespace azure {
 AddCompatRoutes AddRoutes;
@@ -69,29 +65,18 @@ AddCompatRoutes AddRoutes;
 namespace deepl_glossaries {
 AddCompatRoutes AddRoutes;
 }
-namespace deeplx {
-extern const SharedTranslate kSharedTranslate;
-}
 namespace google_documents {
 AddCompatRoutes AddRoutes;  // before google_translate's, whose path fits, too
 }
 namespace google_translate {
 AddCompatRoutes AddRoutes;
 }
-namespace immersive_translate {
-AddCompatRoutes AddRoutes;
-}
 namespace libretranslate {
 AddCompatRoutes AddRoutes;
-extern const SharedTranslate kSharedTranslate;
-}  // namespace libretranslate
+}
 namespace openai {
 AddCompatRoutes AddRoutes;
 }
-namespace subtitle_edit {
-AddCompatRoutes AddRoutes;
-extern const SharedTranslate kSharedTranslate;
-}  // namespace subtitle_edit
 
 // ---- What they share ---------------------------------------------------------------------------
 
@@ -120,6 +105,20 @@ void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, Ht
 // Reads the fields, and uses their key.
 absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http);
 
+// Uses the key of the query, which may be wrong otherwise.
+inline void UseKeyOfQuery(const CompatApi& api, HttpRequest* http) {
+  UseKey(api, CompatFields::ReadQuery(*http), http);
+}
+
+// A handler that calls this.
+using CompatHandler = void(const ApiContext& context, HttpRequest http,
+                           std::shared_ptr<HttpAnswer> answer);
+HttpHandler HandlerOf(const ApiContext& context, CompatHandler* handle);
+
+// Adds a route; bodies are JSON or a form, perhaps also of the multipart kind.
+void AddRoute(HttpRouter* router, const char* method, std::string path, HttpHandler handler,
+              HttpErrorBody error, bool multipart = false);
+
 // Writes the error of a call in the format of the API.
 using CompatError = std::function<HttpResponse(const absl::Status& status)>;
 
@@ -133,7 +132,14 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
-// Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was admitted.
+// The handler of such calls, which are admitted before `act` is called.  `api` must outlive it.
+using CompatAct = std::function<absl::StatusOr<HttpResponse>(
+    const ApiContext& context, const CompatFields& fields, const Call& call)>;
+HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
+                         const CompatError& error, const CompatAct& act);
+
+// Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
+// admitted.
 ServedPairs PairsOf(const ApiContext& context, const Call& call);
 
 // All languages of the pairs.
@@ -152,7 +158,8 @@ HttpResponse WithHeaders(HttpResponse response, const CallEnd& end);
 // translations, such as the options that were ignored.
 template <typename Noted>
 struct TranslateFormat {
-  absl::StatusOr<v1::TranslateRequest> (*read)(const CompatFields& fields, Noted* noted);
+  std::function<absl::StatusOr<v1::TranslateRequest>(const CompatFields& fields, Noted* noted)>
+      read;
   HttpResponse (*translated)(const Noted& noted, const v1::TranslateResponse& response);
   HttpResponse (*error)(const absl::Status& status);
 };

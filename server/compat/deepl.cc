@@ -14,7 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "engine/text/language_detector.h"
+#include "server/base/language_names.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
@@ -167,27 +167,24 @@ HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& resp
 // The targets that DeepL and its clients have instead of a language without a region.
 struct Variants {
   std::string_view tag;
-  std::vector<std::pair<const char*, const char*>> targets;
+  const char* targets[2];
 };
-const Variants kVariants[] = {
-    {"en", {{"EN-GB", "English (British)"}, {"EN-US", "English (American)"}}},
-    {"pt", {{"PT-BR", "Portuguese (Brazilian)"}, {"PT-PT", "Portuguese (European)"}}},
-    {"zh", {{"ZH", "Chinese"}, {"ZH-HANS", "Chinese (simplified)"}}},
-};
+constexpr Variants kVariants[] = {
+    {"en", {"EN-GB", "EN-US"}}, {"pt", {"PT-BR", "PT-PT"}}, {"zh", {"ZH", "ZH-HANS"}}};
 
 // The language of a list, or its variants.
 void AddLanguage(const std::string& tag, bool target, Json* list) {
-  const auto add = [&](const std::string& code, const std::string& name) {
-    Json language = {{"language", code}, {"name", name}};
+  const auto add = [&](const std::string& code) {
+    Json language = {{"language", code}, {"name", NameOf(code, "en")}};
     if (target) language["supports_formality"] = false;
     list->push_back(std::move(language));
   };
   for (const Variants& each : kVariants) {
     if (!target || each.tag != tag) continue;
-    for (const auto& [code, name] : each.targets) add(code, name);
+    for (const char* code : each.targets) add(code);
     return;
   }
-  add(Upper(tag), EnglishNameOf(tag));
+  add(Upper(tag));
 }
 
 absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields& fields,
@@ -210,7 +207,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
 }
 
 // None if the server keeps no glossaries.
-HttpResponse ListGlossaryPairs(const ApiContext& context, const Call& call) {
+HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, const Call& call) {
   Json pairs = Json::array();
   if (context.parts->glossaries != nullptr) {
     for (const auto& [source, targets] : PairsOf(context, call)) {
@@ -225,7 +222,8 @@ HttpResponse ListGlossaryPairs(const ApiContext& context, const Call& call) {
 // There is no charge per character here.  With a quota, these are rows of work: the limit is
 // reached when the next call is refused.  Without, the limit is the number that DeepL's own server
 // reports for an unlimited account.
-HttpResponse DescribeUsage(const ApiContext& context, const std::string& principal) {
+HttpResponse DescribeUsage(const ApiContext& context, const CompatFields&, const Call& call) {
+  const std::string& principal = call.principal();
   int64_t count = 0, limit = 1'000'000'000'000;
   if (const Quota quota = context.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
     limit = static_cast<int64_t>(std::ceil(quota.Size()));
@@ -239,22 +237,11 @@ HttpResponse DescribeUsage(const ApiContext& context, const std::string& princip
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, const HttpHandler& handler) {
-    HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
-    if (route.method == "POST") route.body_types = {"application/json", kForm};
-    router->Add(std::move(route));
+    AddRoute(router, method, path, handler, PlainError);
   };
   // A path, for any method, that is answered at once.
-  const auto answer_at_once = [&](const char* path, auto act) {
-    const auto handler = [context, act](HttpRequest http,
-                                        const std::shared_ptr<HttpAnswer>& answer) {
-      const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-      const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-        RETURN_IF_ERROR(call->Admit());
-        RETURN_IF_ERROR(fields.status());
-        return act(*fields, *call);
-      };
-      answer->Send(AnswerCall(context, kApi, "ListModels", http, Error, admitted));
-    };
+  const auto answer_at_once = [&](const char* path, const CompatAct& act) {
+    const HttpHandler handler = AnswerAtOnce(context, kApi, "ListModels", Error, act);
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
   const HttpHandler translate =
@@ -262,16 +249,10 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
-  answer_at_once("/v2/languages", [context](const CompatFields& fields, const Call& call) {
-    return ListLanguages(context, fields, call);
-  });
-  answer_at_once("/v2/usage", [context](const CompatFields&, const Call& call) {
-    return DescribeUsage(context, call.principal());
-  });
+  answer_at_once("/v2/languages", ListLanguages);
+  answer_at_once("/v2/usage", DescribeUsage);
   // Weblate asks for these before each translation.
-  answer_at_once("/v2/glossary-language-pairs", [context](const CompatFields&, const Call& call) {
-    return ListGlossaryPairs(context, call);
-  });
+  answer_at_once("/v2/glossary-language-pairs", ListGlossaryPairs);
   deepl_glossaries::AddRoutes(context, router);
   deepl_documents::AddRoutes(context, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {

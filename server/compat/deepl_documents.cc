@@ -101,30 +101,20 @@ void AnswerDocument(const ApiContext& context, HttpRequest* http,
   answer->Send(deepl::PlainError(503, "the document is not translated (yet)"));
 }
 
+void Ask(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+  const auto request = std::make_shared<HttpRequest>(std::move(http));
+  WithDocuments(context, answer, deepl::Error,
+                [context, request, answer] { AnswerDocument(context, request.get(), answer); });
+}
+
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
-  HttpRoute upload = {.method = "POST",
-                      .path = "/v2/document",
-                      .handler =
-                          [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                            Upload(context, std::move(http), std::move(answer));
-                          },
-                      .error = deepl::PlainError};
-  ReceiveUploads(context, deepl::kApi, &upload);
-  router->Add(std::move(upload));
+  AddFileRoute(context, deepl::kApi, "/v2/document", {.key_field = deepl::kApi.key_field}, Upload,
+               deepl::PlainError, router);
   for (const char* end : {"", kResult}) {
-    router->Add({.method = "POST",
-                 .path = absl::StrCat(kPath, "*", end),
-                 .handler =
-                     [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                       const auto request = std::make_shared<HttpRequest>(std::move(http));
-                       WithDocuments(context, answer, deepl::Error, [context, request, answer] {
-                         AnswerDocument(context, request.get(), answer);
-                       });
-                     },
-                 .body_types = {"application/json", kForm},
-                 .error = deepl::PlainError});
+    AddRoute(router, "POST", absl::StrCat(kPath, "*", end), HandlerOf(context, Ask),
+             deepl::PlainError);
   }
 }
 

@@ -311,12 +311,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
       }
       if (!waits.ok()) answer->Send(deepl::Error(waits));
     };
-    HttpRoute route = {
-        .method = to.method, .path = to.path, .handler = handler, .error = deepl::PlainError};
-    if (route.method != "GET" && route.method != "DELETE") {
-      route.body_types = {"application/json", kForm};
-    }
-    router->Add(std::move(route));
+    AddRoute(router, to.method, to.path, handler, deepl::PlainError);
   }
 }
 

@@ -18,6 +18,7 @@
 
 #include "engine/base/status.h"
 #include "engine/text/language_detector.h"
+#include "server/base/language_names.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
 
@@ -125,9 +126,6 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
-using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const CompatFields& fields,
-                                             const Call& call);
-
 absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields,
                                          const Call&) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
@@ -153,23 +151,16 @@ absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatField
   return JsonResponse(200, {{"languages", std::move(languages)}});
 }
 
-// Only English names are available.
-HttpResponse Named(HttpResponse answer, const char* parameter, const std::string& language) {
-  if (!language.empty() && language != "en") answer.headers.emplace_back(kIgnored, parameter);
-  return answer;
-}
-
 absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFields& fields,
                                        const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
   for (const std::string& tag : CodesOf(PairsOf(context, call))) {
     Json language = {{"language", tag}};
-    if (!names_in.empty()) language["name"] = EnglishNameOf(tag);
+    if (!names_in.empty()) language["name"] = NameOf(tag, names_in);
     languages.push_back(std::move(language));
   }
-  return Named(JsonResponse(200, {{"data", {{"languages", std::move(languages)}}}}), "target",
-               names_in);
+  return JsonResponse(200, {{"data", {{"languages", std::move(languages)}}}});
 }
 
 absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const CompatFields& fields,
@@ -181,26 +172,12 @@ absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const Compa
   Json languages = Json::array();
   for (const std::string& tag : CodesOf(pairs)) {
     Json language = {{"languageCode", tag}};
-    if (!names_in.empty()) language["displayName"] = EnglishNameOf(tag);
+    if (!names_in.empty()) language["displayName"] = NameOf(tag, names_in);
     language["supportSource"] = pairs.contains(tag);
     language["supportTarget"] = targets.contains(tag);
     languages.push_back(std::move(language));
   }
-  return Named(JsonResponse(200, {{"languages", std::move(languages)}}), "displayLanguageCode",
-               names_in);
-}
-
-HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         Act act) {
-  return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
-    const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-      RETURN_IF_ERROR(call->Admit());
-      RETURN_IF_ERROR(fields.status());
-      return act(context, *fields, *call);
-    };
-    answer->Send(AnswerCall(context, api, method, http, Error, admitted));
-  };
+  return JsonResponse(200, {{"languages", std::move(languages)}});
 }
 
 void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
@@ -213,9 +190,7 @@ void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answe
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add_one = [&](const char* method, const char* path, const HttpHandler& handler) {
-    HttpRoute route = {.method = method, .path = path, .handler = handler, .error = PlainError};
-    if (route.method == "POST") route.body_types = {"application/json", kForm};
-    router->Add(std::move(route));
+    AddRoute(router, method, path, handler, PlainError);
   };
   const auto add = [&](const char* path, const HttpHandler& handler) {
     for (const char* method : {"GET", "POST"}) add_one(method, path, handler);
@@ -225,17 +200,18 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect",
-      AnswerAtOnce(context, kBasic, "DetectLanguage", DetectBasic));
-  add("/language/translate/v2/languages", AnswerAtOnce(context, kBasic, "ListModels", ListBasic));
+      AnswerAtOnce(context, kBasic, "DetectLanguage", Error, DetectBasic));
+  add("/language/translate/v2/languages",
+      AnswerAtOnce(context, kBasic, "ListModels", Error, ListBasic));
   google_documents::AddRoutes(context, router);
   // Of a project, /v3/projects/NAME, or of one of its locations, /v3/projects/NAME/locations/NAME.
   add_one(
       "POST", "/v3/projects/**:translateText",
       TranslateHandler<GoogleCall>(context, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error}));
   add_one("POST", "/v3/projects/**:detectLanguage",
-          AnswerAtOnce(context, kAdvanced, "DetectLanguage", DetectAdvanced));
+          AnswerAtOnce(context, kAdvanced, "DetectLanguage", Error, DetectAdvanced));
   add_one("GET", "/v3/projects/**/supportedLanguages",
-          AnswerAtOnce(context, kAdvanced, "ListModels", ListAdvanced));
+          AnswerAtOnce(context, kAdvanced, "ListModels", Error, ListAdvanced));
   add("/v3/projects/**", RefuseAdvanced);
 }
 

@@ -20,7 +20,7 @@
 #include "engine/base/status.h"
 #include "server/compat/fields.h"
 #include "server/compat/google.h"
-#include "server/http/document_api.h"
+#include "server/compat/stored_files.h"
 
 namespace dragoman::google_documents {
 namespace {
@@ -116,12 +116,8 @@ HttpResponse Error(const CallEnd& end) {
   return WithHeaders(google_translate::Error(status), end);
 }
 
-void UseOwnKey(HttpRequest* http) {
-  UseKey(google_translate::kAdvanced, CompatFields::ReadQuery(*http), http);
-}
-
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  UseOwnKey(&http);
+  UseKeyOfQuery(google_translate::kAdvanced, &http);
   const auto call = std::make_shared<google_translate::GoogleCall>();
   TranslateFileOverHttp(
       context, std::move(http), std::move(answer),
@@ -135,17 +131,8 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
-  HttpRoute route = {.method = "POST",
-                     .path = "/v3/projects/**:translateDocument",
-                     .handler =
-                         [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                           Translate(context, std::move(http), std::move(answer));
-                         },
-                     .body_types = {"application/json"},
-                     .error = google_translate::PlainError};
-  ReceiveFiles(context, {.file_field = nullptr, .use_key = UseOwnKey}, &route);
-  route.max_file_bytes += context.max_document_bytes / 3 + 1;  // base64 is longer
-  router->Add(std::move(route));
+  AddFileRoute(context, google_translate::kAdvanced, "/v3/projects/**:translateDocument",
+               {.file_field = nullptr}, Translate, google_translate::PlainError, router);
 }
 
 }  // namespace dragoman::google_documents

@@ -12,10 +12,11 @@
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/text/language_detector.h"
+#include "server/base/language_names.h"
 #include "server/compat/compat.h"
+#include "server/compat/dialects.h"
 #include "server/compat/fields.h"
 #include "server/compat/stored_files.h"
-#include "server/http/multipart.h"
 
 namespace dragoman::libretranslate {
 namespace {
@@ -46,14 +47,8 @@ Json Detected(const std::string& language, float confidence) {
   return {{"confidence", static_cast<int>(confidence * 100)}, {"language", language}};
 }
 
-struct LibreTranslateCall {
-  bool list = false;  // whether q was a list
-  bool detect = false;
-  int alternatives = 0;
-};
-
-absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
-                                                   LibreTranslateCall* call) {
+absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatApi&, const CompatFields& fields,
+                                                   DialectCall* call) {
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("q"));
   for (const char* name : {"source", "target"}) {
     if (!fields.Has(name)) return InvalidField(name, "is missing");
@@ -62,8 +57,8 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   ASSIGN_OR_RETURN(std::string target, fields.Text("target"));
   ASSIGN_OR_RETURN(const v1::Markup markup, FormatOf(fields, "text"));
   ASSIGN_OR_RETURN(call->alternatives, fields.Number("alternatives", 0));
-  call->list = fields.IsList("q");
-  call->detect = source == "auto";
+  call->is_list = fields.IsList("q");
+  if (source != "auto") call->source = source;
   v1::TranslateRequest request =
       NewTranslateRequest(std::move(texts), std::move(source), std::move(target));
   request.set_markup(markup);
@@ -75,7 +70,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields,
   return request;
 }
 
-HttpResponse Translated(const LibreTranslateCall& call, const v1::TranslateResponse& response) {
+HttpResponse Translated(const DialectCall& call, const v1::TranslateResponse& response) {
   Json texts = Json::array(), alternatives = Json::array(), detected = Json::array();
   for (const v1::Translation& translation : response.translations()) {
     texts.push_back(translation.hypotheses(0).text());
@@ -87,22 +82,15 @@ HttpResponse Translated(const LibreTranslateCall& call, const v1::TranslateRespo
     detected.push_back(
         Detected(translation.detected_language(), translation.detection_confidence()));
   }
-  const auto put = [&](Json list) { return call.list ? list : list.at(0); };
+  const auto put = [&](Json list) { return call.is_list ? list : list.at(0); };
   Json body;
   if (call.alternatives > 0) body["alternatives"] = put(std::move(alternatives));
-  if (call.detect) body["detectedLanguage"] = put(std::move(detected));
+  if (call.source.empty()) body["detectedLanguage"] = put(std::move(detected));
   body["translatedText"] = put(std::move(texts));
   return JsonResponse(200, body);
 }
 
-void Translate(const ApiContext& context, HttpRequest http,
-               const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer) {
-  UseKey(kApi, fields, &http);
-  AnswerTranslate<LibreTranslateCall>(context, kApi, http, fields, std::move(answer),
-                                      {ReadTranslate, Translated, Error});
-}
-
-absl::StatusOr<HttpResponse> Detect(const CompatFields& fields) {
+absl::StatusOr<HttpResponse> Detect(const ApiContext&, const CompatFields& fields, const Call&) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   if (texts.size() != 1) return InvalidField("q", "is not one text");
   Json body = Json::array();
@@ -196,7 +184,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, Call* call
   for (const std::string& code : CodesOf(pairs)) {
     const auto targets = pairs.find(code);
     body.push_back({{"code", code},
-                    {"name", EnglishNameOf(code)},
+                    {"name", NameOf(code, "en")},
                     {"targets", targets == pairs.end() ? Json::array() : Json(targets->second)}});
   }
   return JsonResponse(200, body);
@@ -219,31 +207,26 @@ absl::StatusOr<HttpResponse> Settings(const ApiContext& context, Call* call) {
                             {"keyRequired", wants_key},
                             {"language",
                              {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
-                              {"target", {{"code", target}, {"name", EnglishNameOf(target)}}}}},
+                              {"target", {{"code", target}, {"name", NameOf(target, "en")}}}}},
                             {"suggestions", false},
                             {"supportedFilesFormat", files ? suffixes : Json::array()}});
 }
 
 }  // namespace
 
-const SharedTranslate kSharedTranslate = {Translate, PlainError};
+const Dialect kTranslate = {.api = kApi,
+                            .path = "/translate",
+                            .fields = {"q", "target"},
+                            .read = ReadTranslate,
+                            .translated = Translated,
+                            .error = Error,
+                            .plain_error = PlainError};
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, HttpHandler handler) {
-    HttpRoute route = {
-        .method = method, .path = path, .handler = std::move(handler), .error = PlainError};
-    if (route.method == "POST") route.body_types = {"application/json", kForm, kMultipart};
-    router->Add(std::move(route));
+    AddRoute(router, method, path, std::move(handler), PlainError, /*multipart=*/true);
   };
-  add("POST", "/detect", [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-    answer->Send(AnswerCall(context, kApi, "DetectLanguage", http, Error,
-                            [&](Call* call) -> absl::StatusOr<HttpResponse> {
-                              RETURN_IF_ERROR(call->Admit());
-                              RETURN_IF_ERROR(fields.status());
-                              return Detect(*fields);
-                            }));
-  });
+  add("POST", "/detect", AnswerAtOnce(context, kApi, "DetectLanguage", Error, Detect));
   add("GET", "/languages",
       [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
         answer->Send(AnswerCall(context, kApi, "ListModels", http, Error,
@@ -254,18 +237,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
         answer->Send(AnswerCall(context, kApi, "ListModels", http, Error,
                                 [&](Call* call) { return Settings(context, call); }));
       });
-  HttpRoute upload = {.method = "POST",
-                      .path = "/translate_file",
-                      .handler =
-                          [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-                            TranslateFile(context, std::move(http), std::move(answer));
-                          },
-                      .error = PlainError};
-  ReceiveUploads(context, kApi, &upload);
-  router->Add(std::move(upload));
-  add("GET", "/download_file/*", [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    Download(context, std::move(http), std::move(answer));
-  });
+  AddFileRoute(context, kApi, "/translate_file", {.key_field = kApi.key_field}, TranslateFile,
+               PlainError, router);
+  add("GET", "/download_file/*", HandlerOf(context, Download));
   add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(PlainError(403, "suggestions are not accepted here"));
   });

@@ -8,11 +8,18 @@
 
 namespace dragoman {
 
-void ReceiveUploads(const ApiContext& context, const CompatApi& api, HttpRoute* route) {
-  ReceiveFiles(context,
-               {.use_key = [&api](HttpRequest* http) { UseKey(api, CompatFields(), http); },
-                .key_field = api.key_field},
-               route);
+void AddFileRoute(const ApiContext& context, const CompatApi& api, const char* path,
+                  UploadKind kind, CompatHandler* handle, HttpErrorBody error, HttpRouter* router) {
+  HttpRoute route = {.method = "POST",
+                     .path = path,
+                     .handler = HandlerOf(context, handle),
+                     .error = std::move(error)};
+  if (kind.file_field == nullptr) route.body_types = {"application/json"};
+  kind.use_key = [&api](HttpRequest* http) { UseKeyOfQuery(api, http); };
+  ReceiveFiles(context, kind, &route);
+  // Base64 is longer.
+  if (kind.file_field == nullptr) route.max_file_bytes += context.max_document_bytes / 3 + 1;
+  router->Add(std::move(route));
 }
 
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,

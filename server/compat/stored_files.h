@@ -1,5 +1,5 @@
-// Files for APIs that answer an upload with a name, at which the translation is fetched later
-// (document_store.h).
+// Files for other APIs: their routes, and uploads that are answered with a name, at which the
+// translation is fetched later (document_store.h).
 
 #ifndef DRAGOMAN_SERVER_COMPAT_STORED_FILES_H_
 #define DRAGOMAN_SERVER_COMPAT_STORED_FILES_H_
@@ -29,9 +29,10 @@ struct UploadFormat {
   Told ended;
 };
 
-// Makes a route receive forms, whose callers have their key in a header or in a field.  `api` must
-// outlive the route.
-void ReceiveUploads(const ApiContext& context, const CompatApi& api, HttpRoute* route);
+// Adds a route for forms with a file, or, if the kind has no field for it, for JSON with one in
+// base64.  Callers have their key in a header or in the query.  `api` must outlive the route.
+void AddFileRoute(const ApiContext& context, const CompatApi& api, const char* path,
+                  UploadKind kind, CompatHandler* handle, HttpErrorBody error, HttpRouter* router);
 
 // Begins the translation of the file that a form has, in its field "file".  `api` must outlive the
 // call.

@@ -88,13 +88,6 @@ TEST(LanguageDetector, ChoosesAmongLanguages) {
   EXPECT_THAT(likeliest("תודה", {"en", "he"}), ElementsAre("he"));
 }
 
-TEST(LanguageDetector, NamesLanguagesInEnglish) {
-  EXPECT_EQ(EnglishNameOf("de"), "German");
-  EXPECT_EQ(EnglishNameOf("zh"), "Chinese");
-  EXPECT_EQ(EnglishNameOf("pt-BR"), "Portuguese (BR)");
-  EXPECT_EQ(EnglishNameOf("xx"), "xx");
-}
-
 TEST(AutoSource, GroupsTheTextsByTheirLanguages) {
   const absl::StatusOr<DetectedSources> sources =
       Detect({kFrench, kEnglish, kGerman, "12:30", kFrench}, "de");

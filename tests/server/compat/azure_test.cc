@@ -164,6 +164,7 @@ TEST_F(AzureTest, DetectsBreaksAndLists) {
   const nlohmann::json languages = nlohmann::json::parse(list.body, nullptr, false);
   EXPECT_EQ(languages.size(), 1u);
   EXPECT_EQ(languages["translation"]["de"]["name"], "German");
+  EXPECT_EQ(languages["translation"]["de"]["nativeName"], "Deutsch");
   EXPECT_EQ(languages["translation"]["de"]["dir"], "ltr");
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
@@ -105,6 +106,58 @@ TEST(Dialects, ImmersiveTranslateSendsListsOfTexts) {
   EXPECT_EQ(answer["translations"][0]["detected_source_lang"], "en");
   EXPECT_THAT(std::string(Post(server, "/imme", R"({"target_lang": "de"})", 400)["error"]),
               HasSubstr("text_list: is missing"));
+}
+
+TEST(Dialects, KissTranslatorSendsOneTextOrSeveral) {
+  TestServer server;
+  const nlohmann::json wanted = {{"text", server.Translate(kText)}, {"src", "en"}};
+  EXPECT_EQ(Post(server, "/kiss", R"({"texts": ["The cat is old."], "from": "auto", "to": "de"})"),
+            nlohmann::json({{"translations", {wanted}}}));
+  EXPECT_EQ(Post(server, "/kiss", R"({"text": "The cat is old.", "from": "en", "to": "de"})"),
+            wanted);
+  EXPECT_THAT(std::string(Post(server, "/kiss", R"({"to": "de"})", 400)["error"]),
+              HasSubstr("texts: is missing"));
+}
+
+TEST(Dialects, HcfyHasChineseNamesOfLanguages) {
+  TestServer server;
+  const nlohmann::json wanted = {
+      {"text", "The cat is old.\n\nThe cat is old."},
+      {"from", "英语"},
+      {"to", "德语"},
+      {"result", {server.Translate(kText), "", server.Translate(kText)}}};
+  // What is in the first language goes into the second one.
+  for (const char* languages : {R"("destination": ["英语", "德语"])",
+                                R"("destination": ["德语", "英语"], "source": "英语")",
+                                R"("destination": ["de"], "source": "")"}) {
+    EXPECT_EQ(Post(server, "/hcfy",
+                   absl::StrCat(R"({"name": "any", "text": "The cat is old.\n\nThe cat is old.", )",
+                                languages, "}")),
+              wanted);
+  }
+  for (const char* wrong : {R"("destination": [])", R"x("destination": ["中文(繁体)"])x"}) {
+    const nlohmann::json answer =
+        Post(server, "/hcfy", absl::StrCat(R"({"text": "a", "source": "英语", )", wrong, "}"), 400);
+    EXPECT_THAT(std::string(answer["error"]), HasSubstr("destination: "));
+  }
+}
+
+TEST(Dialects, GooglesPagesAskForASingleText) {
+  TestServer server;
+  const std::string wanted = server.Translate(kText);
+  const std::string query = "?client=gtx&sl=auto&tl=de&dt=t&q=The%20cat%20is%20old.";
+  for (const char* path : {"/translate_a/single", "/google/translate_a/single"}) {
+    const HttpReply reply = HttpGet(server.server().http_address(), path + query);
+    const nlohmann::json list = nlohmann::json::parse(reply.body);
+    EXPECT_EQ(list[0], nlohmann::json::parse("[[" + nlohmann::json(wanted).dump() +
+                                             R"(, "The cat is old.", null, null, 1]])"));
+    EXPECT_EQ(list[2], "en");
+    EXPECT_EQ(list.size(), 8u);
+  }
+  const nlohmann::json object = Post(server, "/translate_a/single" + query + "&dj=1", "");
+  EXPECT_EQ(object["sentences"][0]["trans"], wanted);
+  EXPECT_EQ(object["src"], "en");
+  EXPECT_EQ(Post(server, "/translate_a/single?q=a&tl=xx", "", 400)["error"]["code"], 400);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ absl::Status WithField(const absl::Status& status, const std::string& field) {
   const std::string prefix = absl::StrCat(FieldOf(status), ": ");
   absl::Status renamed(status.code(),
                        absl::StrCat(field, ": ", absl::StripPrefix(status.message(), prefix)));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
+    renamed.SetPayload(type, payload);
+  });
   renamed.SetPayload(kFieldPayload, absl::Cord(field));
   return renamed;
 }

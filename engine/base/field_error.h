@@ -25,7 +25,7 @@ struct ListElement {
 // The list element that a field names; nothing if it names none.
 std::optional<ListElement> ParseListElement(std::string_view field);
 
-// `status` as an error about another field.  Its code stays.  REQUIRES: its message begins
+// `status` as an error about another field.  Its code and other payloads stay.  REQUIRES: its message begins
 // with its field, as that of InvalidField.
 absl::Status WithField(const absl::Status& status, const std::string& field);
 

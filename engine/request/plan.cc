@@ -633,8 +633,11 @@ absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& lim
     if (bytes <= limits.max_characters) continue;  // so there are no more characters
     characters += CountCodePoints(texts[t]);
     if (characters > limits.max_characters) {
-      return InvalidField(TextField(t), absl::StrCat("the request has more than ",
-                                                     limits.max_characters, " characters"));
+      absl::Status too_long = InvalidField(
+          TextField(t),
+          absl::StrCat("the request has more than ", limits.max_characters, " characters"));
+      too_long.SetPayload(kTooLongPayload, absl::Cord("1"));
+      return too_long;
     }
   }
   return absl::OkStatus();

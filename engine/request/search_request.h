@@ -22,6 +22,9 @@ struct Limits {
   int max_hypotheses = 8;
 };
 
+// Marks the error (a payload) of a request with too many characters: other APIs have a code for it.
+inline constexpr char kTooLongPayload[] = "dragoman.too_long";
+
 // Tokens that the default maximum length allows in addition to those in proportion to the source.
 inline constexpr int kLengthMargin = 32;
 

@@ -24,6 +24,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "engine/base/field_error.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -65,7 +66,7 @@ constexpr int kTooLarge = 400077;
 
 int CodeOf(const absl::Status& status) {
   const int http = HttpCodeOf(status);
-  if (http == 413) return kTooLarge;
+  if (IsTooLong(status)) return kTooLarge;
   if (http != 400) return http * 1000;
   std::string field = FieldOf(status);
   if (const auto element = ParseListElement(field)) field = element->list + "[]";
@@ -88,6 +89,16 @@ HttpResponse PlainError(int code, std::string_view message) {
   return ErrorBody(code == 413 ? kTooLarge : code * 1000, message);
 }
 
+// With the headers that Azure has.
+HttpResponse WithRequestId(HttpResponse response) {
+  for (const auto& [name, value] : response.headers) {
+    if (name != "X-Request-Id") continue;
+    response.headers.emplace_back("X-RequestId", value);
+    break;
+  }
+  return response;
+}
+
 // ---- Requests ----------------------------------------------------------------------------------
 
 // One text of a call.
@@ -96,6 +107,7 @@ struct Input {
   std::string source;  // "": to be detected
   v1::Markup markup = v1::MARKUP_UNSPECIFIED;
   std::vector<std::string> targets;
+  std::vector<v1::GlossaryEntry> dictionary;
 };
 
 struct AzureCall;
@@ -232,10 +244,36 @@ absl::StatusOr<CompatFields> ReadQuery(const HttpRequest& http) {
   return query;
 }
 
-absl::Status CheckInput(const Input& input, size_t i) {
-  if (absl::StrContains(input.text, "<mstrans:dictionary")) {
-    return InvalidField(absl::StrCat("Text[", i, "]"), "has a dictionary, which is not supported");
+// Takes <mstrans:dictionary translation="...">phrase</mstrans:dictionary> out of a text: the phrase
+// becomes an entry of a glossary.
+absl::Status TakeDictionary(size_t i, Input* input) {
+  static constexpr std::string_view kBegin = "<mstrans:dictionary",
+                                    kName = "translation=", kEnd = "</mstrans:dictionary>";
+  const std::string from = std::move(input->text);
+  input->text.clear();
+  size_t at = 0;
+  for (size_t tag; (tag = from.find(kBegin, at)) != from.npos;) {
+    // One after the other, and npos after what is not there.
+    const size_t name = from.find(kName, tag), begin = std::min(name, from.size()) + kName.size();
+    const size_t quote = begin < from.size() ? from.find(from[begin], begin + 1) : from.npos;
+    const size_t phrase = from.find('>', quote), end = from.find(kEnd, phrase);
+    if (end == from.npos || (from[begin] != '"' && from[begin] != '\'')) {
+      return InvalidField(absl::StrCat("Text[", i, "]"),
+                          "has a dictionary that is not well-formed");
+    }
+    v1::GlossaryEntry& entry = input->dictionary.emplace_back();
+    entry.set_source(from.substr(phrase + 1, end - phrase - 1));
+    entry.set_target(
+        absl::StrReplaceAll(from.substr(begin + 1, quote - begin - 1),
+                            {{"&quot;", "\""}, {"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}}));
+    absl::StrAppend(&input->text, from.substr(at, tag - at), entry.source());
+    at = end + kEnd.size();
   }
+  input->text.append(from, at);
+  return absl::OkStatus();
+}
+
+absl::Status CheckInput(const Input& input) {
   if (input.targets.empty()) return InvalidField("to", "is missing");
   if (input.targets.size() <= kMaxTargets) return absl::OkStatus();
   return InvalidField(
@@ -249,14 +287,17 @@ absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpReques
   ASSIGN_OR_RETURN(call->version, VersionOf(query));
   ASSIGN_OR_RETURN(call->inputs, call->version->read(http, query, call));
   std::vector<v1::TranslateRequest> requests;
-  std::map<std::tuple<std::string, std::string, v1::Markup>, size_t> known;
+  // A text with a dictionary is alone.
+  std::map<std::tuple<std::string, std::string, v1::Markup, size_t>, size_t> known;
   size_t bytes = 0;
   for (size_t i = 0; i < call->inputs.size(); ++i) {
-    const Input& input = call->inputs[i];
-    RETURN_IF_ERROR(CheckInput(input, i));
+    Input& input = call->inputs[i];
+    RETURN_IF_ERROR(TakeDictionary(i, &input));
+    RETURN_IF_ERROR(CheckInput(input));
     for (const std::string& target : input.targets) {
-      const auto [at, added] =
-          known.try_emplace({input.source, target, input.markup}, requests.size());
+      const auto [at, added] = known.try_emplace(
+          {input.source, target, input.markup, input.dictionary.empty() ? 0 : i + 1},
+          requests.size());
       if (added && requests.size() == kMaxTargets) {
         return InvalidField(
             "to", absl::StrCat("has more than ", kMaxTargets, " pairs of languages and formats"));
@@ -270,6 +311,8 @@ absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpReques
         v1::TranslateRequest& request =
             requests.emplace_back(NewTranslateRequest({}, input.source, target));
         request.set_markup(input.markup);
+        request.mutable_options()->mutable_glossary()->Assign(input.dictionary.begin(),
+                                                              input.dictionary.end());
         request.mutable_output()->set_alignments(call->alignments);
         request.mutable_output()->set_sentence_spans(call->sentences);
       }
@@ -345,9 +388,9 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
   TranslateToTargets(
       context, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
       [call](const CallEnd& end, const std::vector<v1::TranslateResponse>& responses) {
-        return WithHeaders(
+        return WithRequestId(WithHeaders(
             end.status.ok() ? Translated(*call, responses) : TranslateError(*call, end.status),
-            end);
+            end));
       });
 }
 
@@ -356,7 +399,7 @@ absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest
   RETURN_IF_ERROR(call->Admit());
   RETURN_IF_ERROR(ReadQuery(http).status());
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
-  const std::set<std::string> served = CodesOf(PairsOf(context, *call));
+  const std::set<std::string> served = CodesOf(PairsOf(context, call->permit()));
   const auto describe = [&](const DetectedLanguage& detected) {
     Json language = Scored(detected.language, detected.confidence);
     language["isTranslationSupported"] = served.contains(detected.language);
@@ -404,7 +447,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Http
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   const std::string names_in = AcceptedLanguage(http);
   Json languages = Json::object();
-  for (const std::string& tag : CodesOf(PairsOf(context, *call))) {
+  for (const std::string& tag : CodesOf(PairsOf(context, call->permit()))) {
     languages[tag] = {{"name", NameOf(tag, names_in)},
                       {"nativeName", NameOf(tag, tag)},
                       {"dir", IsRightToLeft(tag) ? "rtl" : "ltr"}};
@@ -435,8 +478,8 @@ using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const Ht
 HttpHandler AnswerAtOnce(const ApiContext& context, const char* method, Act act) {
   return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     UseKeyOfQuery(kApi, &http);
-    answer->Send(AnswerCall(context, kApi, method, http, Error,
-                            [&](Call* call) { return act(context, http, call); }));
+    answer->Send(WithRequestId(AnswerCall(context, kApi, method, http, Error,
+                                          [&](Call* call) { return act(context, http, call); })));
   };
 }
 

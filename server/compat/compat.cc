@@ -75,6 +75,12 @@ absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http)
   return fields;
 }
 
+std::string OriginOf(const HttpRequest& http) {
+  std::string_view scheme = http.Header("x-forwarded-proto");
+  if (scheme != "http" && scheme != "https") scheme = http.encrypted ? "https" : "http";
+  return absl::StrCat(std::string(scheme), "://", std::string(http.Header("host")));
+}
+
 HttpHandler HandlerOf(const ApiContext& context, CompatHandler* handle) {
   return [context, handle](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     handle(context, std::move(http), std::move(answer));
@@ -120,9 +126,9 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const 
   };
 }
 
-ServedPairs PairsOf(const ApiContext& context, const Call& call) {
+ServedPairs PairsOf(const ApiContext& context, const Permit& permit) {
   ServedPairs pairs;
-  const v1::ListModelsResponse models = ListedModels(*context.parts, call.permit());
+  const v1::ListModelsResponse models = ListedModels(*context.parts, permit);
   for (const v1::Model& model : models.models()) {
     for (const v1::LanguagePair& pair : model.language_pairs()) {
       pairs[pair.source()].insert(pair.target());

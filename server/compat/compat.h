@@ -3,7 +3,8 @@
 //
 //   azure                /translate, /detect, /languages with ?api-version=; /breaksentence;
 //                        /translator/document:translate
-//   deepl                /v2/translate, /v2/languages, /v2/usage, /v2/glossaries, /v3/glossaries
+//   deepl                /v2/translate, /v2/languages, /v2/usage, /v2/document, /v2/glossaries,
+//                        /v3/glossaries, /v3/translation_memories
 //   deeplx               POST /translate with the fields text and target_lang
 //   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...;
 //                        /translate_a/single
@@ -36,6 +37,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/base/status.h"
+#include "engine/request/translator.h"
 #include "server/compat/fields.h"
 #include "server/compat/names.h"
 #include "server/http/api_context.h"
@@ -63,6 +65,9 @@ namespace deepl_documents {
 AddCompatRoutes AddRoutes;
 }
 namespace deepl_glossaries {
+AddCompatRoutes AddRoutes;
+}
+namespace deepl_memories {
 AddCompatRoutes AddRoutes;
 }
 namespace google_documents {
@@ -99,6 +104,11 @@ struct CompatApi {
 // The error in words that the API's callers know: with its name of the field or of the credential.
 absl::Status InWordsOf(const CompatApi& api, const absl::Status& status);
 
+// Whether a request is too long, as a message or as texts.
+inline bool IsTooLong(const absl::Status& status) {
+  return HttpCodeOf(status) == 413 || status.GetPayload(kTooLongPayload).has_value();
+}
+
 // The token of a call to this API becomes its bearer token, unless it has one.
 void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, HttpRequest* http);
 
@@ -109,6 +119,9 @@ absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http)
 inline void UseKeyOfQuery(const CompatApi& api, HttpRequest* http) {
   UseKey(api, CompatFields::ReadQuery(*http), http);
 }
+
+// "https://example.org", as the sender of the request sees this server.
+std::string OriginOf(const HttpRequest& http);
 
 // A handler that calls this.
 using CompatHandler = void(const ApiContext& context, HttpRequest http,
@@ -140,7 +153,7 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const 
 
 // Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
 // admitted.
-ServedPairs PairsOf(const ApiContext& context, const Call& call);
+ServedPairs PairsOf(const ApiContext& context, const Permit& permit);
 
 // All languages of the pairs.
 std::set<std::string> CodesOf(const ServedPairs& pairs);

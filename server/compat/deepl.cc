@@ -8,15 +8,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/text/language_tag.h"
+#include "server/api/kept.h"
 #include "server/base/language_names.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
+#include "server/compat/stored_files.h"
+#include "server/glossaries/glossary_store.h"
 
 namespace dragoman::deepl {
 
@@ -30,9 +42,13 @@ const CompatApi kApi = {.name = "deepl",
                         .target = "target_lang"};
 
 HttpResponse Error(const absl::Status& status) {
-  int code = HttpCodeOf(status);
+  int code = IsTooLong(status) ? 413 : HttpCodeOf(status);
   if (code == 401) code = 403;  // the code that its clients know
-  return JsonResponse(code, {{"message", std::string(status.message())}});
+  // The words that its clients look for.
+  return JsonResponse(
+      code,
+      {{"message", absl::StrReplaceAll(status.message(), {{"is not served", "is not supported"},
+                                                          {"target_language:", "target_lang:"}})}});
 }
 
 HttpResponse PlainError(int code, std::string_view message) {
@@ -70,6 +86,37 @@ absl::Status AddKeptIds(const CompatFields& fields, v1::TranslateRequest* reques
   return absl::OkStatus();
 }
 
+std::string TimeText(absl::Time time) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", time, absl::UTCTimeZone());
+}
+
+std::string IdIn(const HttpRequest& http, std::string_view path) {
+  const size_t before = path.find('*');
+  if (before == path.npos) return "";
+  return http.path.substr(before, http.path.size() - (path.size() - 1));
+}
+
+HttpHandler KeptHandler(const ApiContext& context, const KeptRoute& to) {
+  return [context, to](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    const auto request = std::make_shared<HttpRequest>(std::move(http));
+    const auto work = [context, to, request, answer] {
+      const absl::StatusOr<CompatFields> fields = ReadFields(kApi, request.get());
+      const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
+        RETURN_IF_ERROR(call->Admit());
+        RETURN_IF_ERROR(fields.status());
+        return to.answer({context, *request, *fields, *call, IdIn(*request, to.path),
+                          to.path.starts_with("/v3/"), StoreDeadline(call->deadline())});
+      };
+      answer->Send(AnswerCall(context, kApi, to.call, *request, Error, admitted));
+    };
+    WithStore(context, request->peer, answer, Error, work);
+  };
+}
+
+void AddKeptRoute(const ApiContext& context, const KeptRoute& to, HttpRouter* router) {
+  AddRoute(router, to.method, to.path, KeptHandler(context, to), PlainError);
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -77,8 +124,30 @@ using Json = nlohmann::ordered_json;
 // "DE" of "de", "EN-US" of "en-US".
 std::string Upper(const std::string& tag) { return absl::AsciiStrToUpper(tag); }
 
+// The characters that each principal has had translated by this server.  Thread-safe.
+class Usage {
+ public:
+  void Add(const std::string& principal, int64_t characters) {
+    absl::MutexLock lock(&mutex_);
+    counts_[principal] += characters;
+  }
+  int64_t Of(const std::string& principal) const {
+    absl::MutexLock lock(&mutex_);
+    const auto found = counts_.find(principal);
+    return found == counts_.end() ? 0 : found->second;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  std::map<std::string, int64_t> counts_ ABSL_GUARDED_BY(mutex_);
+};
+
 struct DeepLCall {
+  std::shared_ptr<Usage> usage;
+  std::string principal;
   std::string source;                // as DeepL writes it; empty: to be detected
+  std::string model_type;            // that was used; "": nobody asked
+  std::vector<int> lines;            // of each text, if its lines are translated one by one
   std::string tag_handling_version;  // if it was given
   bool count_characters = false;
   std::vector<int> characters;
@@ -106,13 +175,28 @@ absl::Status SetMarkup(const CompatFields& fields, DeepLCall* call, v1::Translat
   return absl::OkStatus();
 }
 
+// A text that is one sentence would lose its line breaks.
+void SplitLines(DeepLCall* call, v1::TranslateRequest* request) {
+  const std::vector<std::string> texts(request->contents().begin(), request->contents().end());
+  request->clear_contents();
+  for (const std::string& text : texts) {
+    const int before = request->contents_size();
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      request->add_contents(std::string(line));
+    }
+    call->lines.push_back(request->contents_size() - before);
+  }
+}
+
 // Line breaks of HTML end no sentence unless the request says so.
-absl::Status SetSplitting(const CompatFields& fields, v1::TranslateRequest* request) {
+absl::Status SetSplitting(const CompatFields& fields, DeepLCall* call,
+                          v1::TranslateRequest* request) {
   const bool is_html = request->markup() == v1::MARKUP_HTML;
   ASSIGN_OR_RETURN(const std::string value,
                    fields.Text("split_sentences", is_html ? "nonewlines" : "1"));
   if (value == "0") {
     request->set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
+    if (request->markup() == v1::MARKUP_NONE) SplitLines(call, request);
   } else if (value == "nonewlines") {
     request->mutable_markup_options()->set_join_lines(!is_html || fields.Has("split_sentences"));
   } else if (value != "1") {
@@ -128,29 +212,39 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, D
   ASSIGN_OR_RETURN(call->source, fields.Text("source_lang"));
   ASSIGN_OR_RETURN(std::string target, fields.Text("target_lang"));
   if (target.empty()) return InvalidField("target_lang", "is missing");
+  ASSIGN_OR_RETURN(const std::string model_type, fields.Text("model_type"));
+  call->model_type = std::string(absl::StripPrefix(model_type, "prefer_"));
+  if (!model_type.empty() && call->model_type != "quality_optimized" &&
+      call->model_type != "latency_optimized") {
+    return InvalidField("model_type", "\"" + model_type.substr(0, 32) + "\" is not a model type");
+  }
   for (const char* name :
-       {"context", "formality", "model_type", "preserve_formatting", "enable_beta_languages"}) {
+       {"context", "formality", "preserve_formatting", "enable_beta_languages"}) {
     if (fields.Has(name)) call->ignored.emplace_back(name);
   }
   ASSIGN_OR_RETURN(call->count_characters, fields.Flag("show_billed_characters", false));
-  for (const std::string& text : texts) {
-    call->characters.push_back(call->count_characters ? CountCodePoints(text) : 0);
-  }
+  for (const std::string& text : texts) call->characters.push_back(CountCodePoints(text));
   v1::TranslateRequest request =
       NewTranslateRequest(std::move(texts), call->source, std::move(target));
   RETURN_IF_ERROR(SetMarkup(fields, call, &request));
-  RETURN_IF_ERROR(SetSplitting(fields, &request));
+  RETURN_IF_ERROR(SetSplitting(fields, call, &request));
   RETURN_IF_ERROR(AddKeptIds(fields, &request));
   return request;
 }
 
 HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& response) {
   Json translations = Json::array();
-  for (int i = 0; i < response.translations_size(); ++i) {
-    const v1::Translation& translation = response.translations(i);
+  int next = 0;
+  for (size_t i = 0; i < call.characters.size(); ++i) {
+    const v1::Translation& translation = response.translations(next++);
     const std::string& source = call.source.empty() ? translation.detected_language() : call.source;
-    Json to = {{"detected_source_language", Upper(source)},
-               {"text", translation.hypotheses(0).text()}};
+    std::string text = translation.hypotheses(0).text();
+    for (int line = 1; !call.lines.empty() && line < call.lines[i]; ++line) {
+      absl::StrAppend(&text, "\n", response.translations(next++).hypotheses(0).text());
+    }
+    Json to = {{"detected_source_language", Upper(source)}, {"text", std::move(text)}};
+    if (!call.model_type.empty()) to["model_type_used"] = call.model_type;
+    call.usage->Add(call.principal, call.characters[i]);
     if (!call.tag_handling_version.empty()) {
       to["tag_handling_version"] = call.tag_handling_version;
     }
@@ -194,7 +288,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
     return InvalidField("type", "is neither \"source\" nor \"target\"");
   }
   std::set<std::string> tags;
-  for (const auto& [source, targets] : PairsOf(context, call)) {
+  for (const auto& [source, targets] : PairsOf(context, call.permit())) {
     if (type == "source") {
       tags.insert(source);
     } else {
@@ -210,7 +304,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
 HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, const Call& call) {
   Json pairs = Json::array();
   if (context.parts->glossaries != nullptr) {
-    for (const auto& [source, targets] : PairsOf(context, call)) {
+    for (const auto& [source, targets] : PairsOf(context, call.permit())) {
       for (const std::string& target : targets) {
         pairs.push_back({{"source_lang", source}, {"target_lang", target}});
       }
@@ -222,15 +316,63 @@ HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, c
 // There is no charge per character here.  With a quota, these are rows of work: the limit is
 // reached when the next call is refused.  Without, the limit is the number that DeepL's own server
 // reports for an unlimited account.
-HttpResponse DescribeUsage(const ApiContext& context, const CompatFields&, const Call& call) {
+HttpResponse DescribeUsage(const Usage& usage, const ApiContext& context, const Call& call) {
   const std::string& principal = call.principal();
-  int64_t count = 0, limit = 1'000'000'000'000;
+  int64_t count = usage.Of(principal), limit = 1'000'000'000'000;
   if (const Quota quota = context.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
     limit = static_cast<int64_t>(std::ceil(quota.Size()));
     const double left = std::max(0.0, context.parts->pool->QuotaLeft(principal, quota));
     count = limit - std::min(limit, static_cast<int64_t>(std::ceil(left)));
   }
   return JsonResponse(200, {{"character_count", count}, {"character_limit", limit}});
+}
+
+// DeepL refuses a glossary of other languages.  The thread may wait for the store.
+absl::Status CheckGlossaries(const ApiContext& context, const std::string& principal,
+                             const v1::TranslateRequest& request) {
+  for (const std::string& id : request.glossary_ids()) {
+    ASSIGN_OR_RETURN(
+        const Owned glossary,
+        context.parts->glossaries->Describe(StoreDeadline(absl::InfiniteFuture()), id, principal));
+    const std::string& source = request.source_language();
+    const bool fits =
+        std::any_of(glossary.lists.begin(), glossary.lists.end(), [&](const OwnedList& list) {
+          return (source == "auto" || IsLanguage(list.languages.source, source)) &&
+                 IsLanguage(list.languages.target, request.target_language());
+        });
+    if (!fits) {
+      return InvalidField("glossary_id",
+                          absl::StrCat("glossary \"", id, "\" is for other languages"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage>& usage) {
+  return [context, usage](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    const auto request = std::make_shared<HttpRequest>(std::move(http));
+    const auto fields =
+        std::make_shared<absl::StatusOr<CompatFields>>(ReadFields(kApi, request.get()));
+    const auto read = [context, usage, request](
+                          const CompatFields& of,
+                          DeepLCall* call) -> absl::StatusOr<v1::TranslateRequest> {
+      ASSIGN_OR_RETURN(const Permit permit,
+                       context.parts->principals->Identify(CallerOf(*request, kApi.name)));
+      call->usage = usage;
+      call->principal = permit.principal();
+      ASSIGN_OR_RETURN(v1::TranslateRequest wanted, ReadTranslate(of, call));
+      RETURN_IF_ERROR(CheckGlossaries(context, call->principal, wanted));
+      return wanted;
+    };
+    const auto translate = [=] {
+      AnswerTranslate<DeepLCall>(context, kApi, *request, *fields, answer,
+                                 {read, Translated, Error});
+    };
+    const bool waits =
+        fields->ok() && ((*fields)->Has("glossary_id") || (*fields)->Has("glossary_ids"));
+    if (waits) return WithStore(context, request->peer, answer, Error, translate);
+    translate();
+  };
 }
 
 }  // namespace
@@ -244,20 +386,25 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     const HttpHandler handler = AnswerAtOnce(context, kApi, "ListModels", Error, act);
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
-  const HttpHandler translate =
-      TranslateHandler<DeepLCall>(context, kApi, {ReadTranslate, Translated, Error});
+  const auto usage = std::make_shared<Usage>();
+  const HttpHandler translate = TranslateText(context, usage);
   add("POST", "/v2/translate", translate);
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
   answer_at_once("/v2/languages", ListLanguages);
-  answer_at_once("/v2/usage", DescribeUsage);
+  answer_at_once("/v2/usage", [usage](const ApiContext& of, const CompatFields&, const Call& call) {
+    return DescribeUsage(*usage, of, call);
+  });
   // Weblate asks for these before each translation.
   answer_at_once("/v2/glossary-language-pairs", ListGlossaryPairs);
   deepl_glossaries::AddRoutes(context, router);
+  deepl_memories::AddRoutes(context, router);
   deepl_documents::AddRoutes(context, router);
   const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(PlainError(
-        404, "this server has only translate, document, glossaries, languages and usage"));
+        404,
+        "this server has only translate, document, glossaries, translation memories, languages and "
+        "usage"));
   };
   for (const char* method : {"GET", "POST"}) {
     router->Add({.method = method, .path = "/v2/**", .handler = refuse, .error = PlainError});

@@ -103,8 +103,8 @@ void AnswerDocument(const ApiContext& context, HttpRequest* http,
 
 void Ask(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const auto request = std::make_shared<HttpRequest>(std::move(http));
-  WithDocuments(context, answer, deepl::Error,
-                [context, request, answer] { AnswerDocument(context, request.get(), answer); });
+  WithStore(context, request->peer, answer, deepl::Error,
+            [context, request, answer] { AnswerDocument(context, request.get(), answer); });
 }
 
 }  // namespace

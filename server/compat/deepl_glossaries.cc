@@ -21,12 +21,13 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "engine/base/work_threads.h"
 #include "engine/text/letter_case.h"
 #include "server/api/glossaries.h"
+#include "server/base/language_names.h"
 #include "server/compat/compat.h"
 #include "server/compat/deepl.h"
 #include "server/glossaries/glossary_text.h"
@@ -35,14 +36,7 @@ namespace dragoman::deepl_glossaries {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The rest of a path, without what ends it.
-std::string IdIn(const HttpRequest& http, std::string_view end = "") {
-  constexpr size_t kBeginning = sizeof("/v2/glossaries/") - 1;  // and that of version 3
-  std::string id = http.path.size() > kBeginning ? http.path.substr(kBeginning) : "";
-  if (id.ends_with(end)) id.resize(id.size() - end.size());
-  return id;
-}
+using deepl::KeptCall;
 
 bool HasUpperCase(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
@@ -76,11 +70,18 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const CompatFields& field
 
 // "en" of "EN"; DeepL's variants are regions.
 absl::StatusOr<LanguagePair> ReadLanguages(const CompatFields& fields) {
-  ASSIGN_OR_RETURN(const std::string source, fields.Text("source_lang"));
-  ASSIGN_OR_RETURN(const std::string target, fields.Text("target_lang"));
-  if (source.empty()) return InvalidField("source_lang", "is missing");
-  if (target.empty()) return InvalidField("target_lang", "is missing");
-  return LanguagePair{absl::AsciiStrToLower(source), absl::AsciiStrToLower(target)};
+  LanguagePair languages;
+  for (const auto& [name, tag] :
+       {std::pair("source_lang", &languages.source), {"target_lang", &languages.target}}) {
+    ASSIGN_OR_RETURN(const std::string given, fields.Text(name));
+    if (given.empty()) return InvalidField(name, "is missing");
+    if (absl::EqualsIgnoreCase(NameOf(given, "en"), given)) {
+      return InvalidField(name,
+                          "\"" + given.substr(0, 32) + "\" is not supported: it is no language");
+    }
+    *tag = absl::AsciiStrToLower(given);
+  }
+  return languages;
 }
 
 absl::StatusOr<GlossaryDictionary> ReadDictionary(const CompatFields& fields) {
@@ -106,11 +107,6 @@ absl::StatusOr<GlossaryText> ReadGlossary(const CompatFields& fields, bool sever
 
 // ---- What is answered --------------------------------------------------------------------------
 
-// With milliseconds, as DeepL sends it: its Python library refuses a time without a fraction.
-std::string TimeOf(const Owned& glossary) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", glossary.created, absl::UTCTimeZone());
-}
-
 Json Describe(const OwnedList& list) {
   return {{"source_lang", list.languages.source},
           {"target_lang", list.languages.target},
@@ -124,10 +120,10 @@ Json Describe(const Owned& glossary, bool several) {
     Json dictionaries = Json::array();
     for (const OwnedList& list : glossary.lists) dictionaries.push_back(Describe(list));
     json["dictionaries"] = std::move(dictionaries);
-    json["creation_time"] = TimeOf(glossary);
+    json["creation_time"] = deepl::TimeText(glossary.created);
   } else {
     json["ready"] = true;
-    json["creation_time"] = TimeOf(glossary);
+    json["creation_time"] = deepl::TimeText(glossary.created);
     json.update(Describe(glossary.lists.empty() ? OwnedList() : glossary.lists.front()));
   }
   return json;
@@ -145,27 +141,21 @@ std::string AsTsv(const TermList& list) {
 
 // ---- The calls ---------------------------------------------------------------------------------
 
-// What a handler knows of its call, which was admitted.
-struct GlossaryCall {
-  GlossaryStore* store;
-  const HttpRequest& http;
-  const CompatFields& fields;
-  const std::string& principal;
-  bool several;  // version 3
-  absl::Time until;
-};
 using Answer = absl::StatusOr<HttpResponse>;
 
-Answer Create(const GlossaryCall& call) {
+GlossaryStore* StoreOf(const KeptCall& call) { return call.context.parts->glossaries; }
+
+Answer Create(const KeptCall& call) {
   ASSIGN_OR_RETURN(GlossaryText text, ReadGlossary(call.fields, call.several));
-  text.owner = call.principal;
-  ASSIGN_OR_RETURN(const Owned glossary, call.store->Create(call.until, std::move(text)));
+  text.owner = call.call.principal();
+  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(call)->Create(call.until, std::move(text)));
   return JsonResponse(201, Describe(glossary, call.several));
 }
 
-Answer List(const GlossaryCall& call) {
+Answer List(const KeptCall& call) {
   Json glossaries = Json::array();
-  ASSIGN_OR_RETURN(const std::vector<Owned> list, call.store->List(call.until, call.principal));
+  ASSIGN_OR_RETURN(const std::vector<Owned> list,
+                   StoreOf(call)->List(call.until, call.call.principal()));
   for (const Owned& glossary : list) {
     if (!call.several && glossary.lists.size() != 1) continue;
     glossaries.push_back(Describe(glossary, call.several));
@@ -173,21 +163,21 @@ Answer List(const GlossaryCall& call) {
   return JsonResponse(200, {{"glossaries", std::move(glossaries)}});
 }
 
-Answer Get(const GlossaryCall& call) {
+Answer Get(const KeptCall& call) {
   ASSIGN_OR_RETURN(const Owned glossary,
-                   call.store->Describe(call.until, IdIn(call.http), call.principal));
+                   StoreOf(call)->Describe(call.until, call.id, call.call.principal()));
   return JsonResponse(200, Describe(glossary, call.several));
 }
 
-Answer Delete(const GlossaryCall& call) {
-  RETURN_IF_ERROR(call.store->Delete(call.until, IdIn(call.http), call.principal));
+Answer Delete(const KeptCall& call) {
+  RETURN_IF_ERROR(StoreOf(call)->Delete(call.until, call.id, call.call.principal()));
   return HttpResponse{.code = 204};
 }
 
 // The entries of the pair that is named, or of all.
-Answer GetEntries(const GlossaryCall& call) {
+Answer GetEntries(const KeptCall& call) {
   ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   call.store->Find(call.until, IdIn(call.http, "/entries"), call.principal));
+                   StoreOf(call)->Find(call.until, call.id, call.call.principal()));
   LanguagePair wanted;
   if (call.fields.Has("source_lang")) {
     ASSIGN_OR_RETURN(wanted, ReadLanguages(call.fields));
@@ -222,7 +212,7 @@ void Merge(GlossaryDictionary more, GlossaryText* glossary) {
   }
 }
 
-Answer Patch(const GlossaryCall& call) {
+Answer Patch(const KeptCall& call) {
   ASSIGN_OR_RETURN(const GlossaryText more, ReadGlossary(call.fields, /*several=*/true));
   const auto edit = [&](GlossaryText* text) {
     if (call.fields.Has("name")) text->name = more.name;
@@ -230,13 +220,11 @@ Answer Patch(const GlossaryCall& call) {
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const Owned glossary,
-                   call.store->Update(call.until, IdIn(call.http), call.principal, edit));
+                   StoreOf(call)->Update(call.until, call.id, call.call.principal(), edit));
   return JsonResponse(200, Describe(glossary, /*several=*/true));
 }
 
-constexpr char kDictionaries[] = "/dictionaries";
-
-Answer PutDictionary(const GlossaryCall& call) {
+Answer PutDictionary(const KeptCall& call) {
   ASSIGN_OR_RETURN(const GlossaryDictionary dictionary, ReadDictionary(call.fields));
   const Json answer = {{"source_lang", dictionary.languages.source},
                        {"target_lang", dictionary.languages.target},
@@ -245,13 +233,11 @@ Answer PutDictionary(const GlossaryCall& call) {
     DictionaryFor(dictionary.languages, text).entries = dictionary.entries;
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(
-      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit)
-          .status());
+  RETURN_IF_ERROR(StoreOf(call)->Update(call.until, call.id, call.call.principal(), edit).status());
   return JsonResponse(200, answer);
 }
 
-Answer DeleteDictionary(const GlossaryCall& call) {
+Answer DeleteDictionary(const KeptCall& call) {
   ASSIGN_OR_RETURN(const LanguagePair languages, ReadLanguages(call.fields));
   const auto edit = [&](GlossaryText* text) -> absl::Status {
     const size_t removed = std::erase_if(
@@ -259,60 +245,29 @@ Answer DeleteDictionary(const GlossaryCall& call) {
     if (removed > 0) return absl::OkStatus();
     return absl::NotFoundError("the glossary has no dictionary for these languages");
   };
-  RETURN_IF_ERROR(
-      call.store->Update(call.until, IdIn(call.http, kDictionaries), call.principal, edit)
-          .status());
+  RETURN_IF_ERROR(StoreOf(call)->Update(call.until, call.id, call.call.principal(), edit).status());
   return HttpResponse{.code = 204};
 }
-
-struct GlossaryRoute {
-  const char* method;
-  const char* path;
-  const char* call;  // as the metrics and the log name it
-  Answer (*answer)(const GlossaryCall& call);
-};
-
-constexpr GlossaryRoute kRoutes[] = {
-    {"POST", "/v2/glossaries", "CreateGlossary", Create},
-    {"GET", "/v2/glossaries", "ListGlossaries", List},
-    {"GET", "/v2/glossaries/*/entries", "GetGlossaryEntries", GetEntries},
-    {"GET", "/v2/glossaries/*", "GetGlossary", Get},
-    {"DELETE", "/v2/glossaries/*", "DeleteGlossary", Delete},
-    {"POST", "/v3/glossaries", "CreateGlossary", Create},
-    {"GET", "/v3/glossaries", "ListGlossaries", List},
-    {"GET", "/v3/glossaries/*/entries", "GetGlossaryEntries", GetEntries},
-    {"PUT", "/v3/glossaries/*/dictionaries", "ReplaceGlossary", PutDictionary},
-    {"DELETE", "/v3/glossaries/*/dictionaries", "ReplaceGlossary", DeleteDictionary},
-    {"GET", "/v3/glossaries/*", "GetGlossary", Get},
-    {"PATCH", "/v3/glossaries/*", "ReplaceGlossary", Patch},
-    {"DELETE", "/v3/glossaries/*", "DeleteGlossary", Delete},
-};
 
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
-  for (const GlossaryRoute& to : kRoutes) {
-    const auto handler = [context, &to](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-      const auto request = std::make_shared<HttpRequest>(std::move(http));
-      const auto work = [context, &to, request, answer] {
-        const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, request.get());
-        const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-          RETURN_IF_ERROR(call->Admit());
-          RETURN_IF_ERROR(fields.status());
-          return to.answer({context.parts->glossaries, *request, *fields, call->principal(),
-                            std::string_view(to.path).starts_with("/v3/"),
-                            StoreDeadline(call->deadline())});
-        };
-        answer->Send(AnswerCall(context, deepl::kApi, to.call, *request, deepl::Error, admitted));
-      };
-      absl::Status waits = context.loaded();
-      if (waits.ok()) {
-        waits = context.parts->store_threads->Run(CallerOf(*request, deepl::kApi.name).peer, work);
-      }
-      if (!waits.ok()) answer->Send(deepl::Error(waits));
-    };
-    AddRoute(router, to.method, to.path, handler, deepl::PlainError);
-  }
+  const deepl::KeptRoute routes[] = {
+      {"POST", "/v2/glossaries", "CreateGlossary", Create},
+      {"GET", "/v2/glossaries", "ListGlossaries", List},
+      {"GET", "/v2/glossaries/*/entries", "GetGlossaryEntries", GetEntries},
+      {"GET", "/v2/glossaries/*", "GetGlossary", Get},
+      {"DELETE", "/v2/glossaries/*", "DeleteGlossary", Delete},
+      {"POST", "/v3/glossaries", "CreateGlossary", Create},
+      {"GET", "/v3/glossaries", "ListGlossaries", List},
+      {"GET", "/v3/glossaries/*/entries", "GetGlossaryEntries", GetEntries},
+      {"PUT", "/v3/glossaries/*/dictionaries", "ReplaceGlossary", PutDictionary},
+      {"DELETE", "/v3/glossaries/*/dictionaries", "ReplaceGlossary", DeleteDictionary},
+      {"GET", "/v3/glossaries/*", "GetGlossary", Get},
+      {"PATCH", "/v3/glossaries/*", "ReplaceGlossary", Patch},
+      {"DELETE", "/v3/glossaries/*", "DeleteGlossary", Delete},
+  };
+  for (const deepl::KeptRoute& to : routes) deepl::AddKeptRoute(context, to, router);
 }
 
 }  // namespace dragoman::deepl_glossaries

@@ -120,6 +120,14 @@ absl::StatusOr<std::vector<std::string>> CompatFields::Names(const char* name) c
   return names;
 }
 
+absl::StatusOr<CompatFields> CompatFields::Object(const char* name) const {
+  CompatFields object;
+  if (!Has(name)) return object;
+  if (!fields_[name].is_object()) return InvalidField(name, "is not an object");
+  object.fields_ = fields_[name];
+  return object;
+}
+
 absl::StatusOr<std::vector<CompatFields>> CompatFields::Objects(const char* name) const {
   std::map<int, CompatFields> objects;  // by their number
   if (Has(name)) {

@@ -39,6 +39,8 @@ class CompatFields {
   absl::StatusOr<bool> Flag(const char* name, bool otherwise) const;
   // A list of strings, or strings separated by commas; none if it is absent.
   absl::StatusOr<std::vector<std::string>> Names(const char* name) const;
+  // An object; an empty one if it is absent.
+  absl::StatusOr<CompatFields> Object(const char* name) const;
   // A list of objects; of a form, the fields name[0].key and so on.  None if it is absent.
   absl::StatusOr<std::vector<CompatFields>> Objects(const char* name) const;
   // A string, or a list of strings.  INVALID_ARGUMENT if it is absent.

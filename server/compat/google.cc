@@ -16,6 +16,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/text/language_detector.h"
 #include "server/base/language_names.h"
@@ -62,6 +63,11 @@ HttpResponse ErrorBody(int code, const std::string& name, const std::string& mes
 const CompatApi kAdvanced = Edition("contents", "sourceLanguageCode", "targetLanguageCode");
 
 HttpResponse Error(const absl::Status& status) {
+  if (absl::IsUnauthenticated(status)) {
+    return ErrorBody(
+        400, "INVALID_ARGUMENT",
+        absl::StrCat("API key not valid. Please pass a valid API key. (", status.message(), ")"));
+  }
   return ErrorBody(HttpCodeOf(status), absl::StatusCodeToString(status.code()),
                    std::string(status.message()));
 }
@@ -77,7 +83,7 @@ absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const Comp
   ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(api, fields));
   ASSIGN_OR_RETURN(const std::string source, fields.Text(api.source));
   call->detect = source.empty();
-  call->model = fields.Has("model");
+  ASSIGN_OR_RETURN(call->model, fields.Text("model"));
   request.set_markup(markup);
   return request;
 }
@@ -107,6 +113,7 @@ Json Translations(const GoogleCall& call, const v1::TranslateResponse& response,
   for (const v1::Translation& translation : response.translations()) {
     Json to = {{"translatedText", translation.hypotheses(0).text()}};
     if (call.detect) to[detected] = translation.detected_language();
+    if (!call.model.empty()) to["model"] = call.model;
     translations.push_back(std::move(to));
   }
   return {{"translations", std::move(translations)}};
@@ -114,7 +121,7 @@ Json Translations(const GoogleCall& call, const v1::TranslateResponse& response,
 
 HttpResponse Translated(const GoogleCall& call, const Json& body) {
   HttpResponse answer = JsonResponse(200, body);
-  if (call.model) answer.headers.emplace_back(kIgnored, "model");
+  if (!call.model.empty()) answer.headers.emplace_back(kIgnored, "model");
   return answer;
 }
 
@@ -155,7 +162,7 @@ absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFi
                                        const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(PairsOf(context, call))) {
+  for (const std::string& tag : CodesOf(PairsOf(context, call.permit()))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = NameOf(tag, names_in);
     languages.push_back(std::move(language));
@@ -166,7 +173,7 @@ absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFi
 absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const CompatFields& fields,
                                           const Call& call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
-  const ServedPairs pairs = PairsOf(context, call);
+  const ServedPairs pairs = PairsOf(context, call.permit());
   std::set<std::string> targets;
   for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
   Json languages = Json::array();

@@ -15,7 +15,7 @@ extern const CompatApi kAdvanced;
 // What an answer depends on besides the translations.
 struct GoogleCall {
   bool detect = false;
-  bool model = false;  // whether one was requested
+  std::string model;  // that was requested
 };
 
 HttpResponse Error(const absl::Status& status);

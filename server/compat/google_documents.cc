@@ -90,7 +90,7 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
   ASSIGN_OR_RETURN(const std::string target, TextOf(body, google_translate::kAdvanced.target, ""));
   if (target.empty()) return InvalidField(google_translate::kAdvanced.target, "is missing");
   call->detect = source.empty();
-  call->model = body.contains("model");
+  ASSIGN_OR_RETURN(call->model, TextOf(body, "model", ""));
   *header->mutable_request() = NewTranslateRequest({}, source, target);
   return ReadInput(body, *http.upload, header);
 }
@@ -98,13 +98,15 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
 FileAnswer Answer(const v1::DocumentReport& report, const google_translate::GoogleCall& call) {
   nlohmann::ordered_json translation = {{"mimeType", report.media_type()}};
   if (call.detect) translation["detectedLanguageCode"] = report.source_language();
+  const std::string model =
+      call.model.empty() ? "" : ",\"model\":" + WriteJson(nlohmann::json(call.model));
   std::string before = WriteJson(translation);
   before.back() = ',';
   FileAnswer answer = {
       .head = {.content_type = "application/json"},
       .before = absl::StrCat("{\"documentTranslation\":", before, "\"byteStreamOutputs\":[\""),
-      .after = "\"]}}"};
-  if (call.model) answer.head.headers.emplace_back(kIgnored, "model");
+      .after = "\"]}" + model + "}"};
+  if (!call.model.empty()) answer.head.headers.emplace_back(kIgnored, "model");
   return answer;
 }
 

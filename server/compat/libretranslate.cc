@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <initializer_list>
+#include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
@@ -33,9 +36,20 @@ constexpr CompatApi kApi = {.name = "libretranslate",
                             .target = "target"};
 
 HttpResponse Error(const absl::Status& status) {
-  int code = HttpCodeOf(status);
+  int code = IsTooLong(status) ? 400 : HttpCodeOf(status);
   if (code == 401) code = 403;  // the code that its clients know
-  return JsonResponse(code, {{"error", std::string(status.message())}});
+  std::string message(status.message());
+  // Its words, which programs look for.
+  const std::string field = FieldOf(status);
+  if (message == field + ": is missing") {
+    message = absl::StrCat("Invalid request: missing ", field, " parameter");
+  } else if (absl::StartsWith(message, field + ": \"") &&
+             absl::StrContains(message, "\" is not served")) {
+    const size_t begin = field.size() + 3;
+    message =
+        absl::StrCat(message.substr(begin, message.find('"', begin) - begin), " is not supported");
+  }
+  return JsonResponse(code, {{"error", std::move(message)}});
 }
 
 HttpResponse PlainError(int code, std::string_view message) {
@@ -115,12 +129,9 @@ absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) 
 
 // Where the caller finds the translation; whoever knows the address may fetch it, as there.
 std::string AddressOf(const HttpRequest& http, const StoredDocument& document) {
-  std::string_view scheme = http.Header("x-forwarded-proto");
-  if (scheme != "http" && scheme != "https") scheme = http.encrypted ? "https" : "http";
   std::string name = SaveAs(document.report.file_name()).second;
   name.erase(0, name.rfind('\'') + 1);
-  return absl::StrCat(std::string(scheme), "://", std::string(http.Header("host")), kDownload,
-                      document.id, ".", name);
+  return absl::StrCat(OriginOf(http), kDownload, document.id, ".", name);
 }
 
 // LibreTranslate answers when the translation is there.
@@ -172,14 +183,14 @@ void Download(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpA
     return answer->Send(Error(loaded));
   }
   const auto request = std::make_shared<HttpRequest>(std::move(http));
-  WithDocuments(context, answer, Error,
-                [context, request, answer] { SendFile(context, *request, answer); });
+  WithStore(context, request->peer, answer, Error,
+            [context, request, answer] { SendFile(context, *request, answer); });
 }
 
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
 absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
-  const ServedPairs pairs = PairsOf(context, *call);
+  const ServedPairs pairs = PairsOf(context, call->permit());
   Json body = Json::array();
   for (const std::string& code : CodesOf(pairs)) {
     const auto targets = pairs.find(code);
@@ -192,7 +203,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, Call* call
 
 absl::StatusOr<HttpResponse> Settings(const ApiContext& context, Call* call) {
   RETURN_IF_ERROR(call->AdmitAnybody());
-  const ServedPairs pairs = PairsOf(context, *call);
+  const ServedPairs pairs = PairsOf(context, call->permit());
   const bool files = context.parts->documents->limits().at_once > 0;
   Json suffixes = Json::array();
   for (const DocumentFormat& format : DocumentFormats()) {
@@ -210,6 +221,26 @@ absl::StatusOr<HttpResponse> Settings(const ApiContext& context, Call* call) {
                               {"target", {{"code", target}, {"name", NameOf(target, "en")}}}}},
                             {"suggestions", false},
                             {"supportedFilesFormat", files ? suffixes : Json::array()}});
+}
+
+// What there is, in OpenAPI.
+Json Specification() {
+  Json paths;
+  for (const auto& [path, method, summary] :
+       std::initializer_list<std::tuple<const char*, const char*, const char*>>{
+           {"/translate", "post", "Translates q, a text or a list, from source to target"},
+           {"/detect", "post", "Detects the language of q"},
+           {"/languages", "get", "Lists the languages"},
+           {"/translate_file", "post", "Translates file from source to target"},
+           {"/frontend/settings", "get", "Describes the server"},
+           {"/health", "get", "Says whether the server is ready"}}) {
+    const Json error = {{"description", "An error"}};
+    paths[path][method] = {{"summary", summary},
+                           {"responses", {{"200", {{"description", "OK"}}}, {"default", error}}}};
+  }
+  return {{"openapi", "3.0.3"},
+          {"info", {{"title", "LibreTranslate"}, {"version", DRAGOMAN_VERSION}}},
+          {"paths", std::move(paths)}};
 }
 
 }  // namespace
@@ -240,6 +271,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   AddFileRoute(context, kApi, "/translate_file", {.key_field = kApi.key_field}, TranslateFile,
                PlainError, router);
   add("GET", "/download_file/*", HandlerOf(context, Download));
+  add("GET", "/spec", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    answer->Send(JsonResponse(200, Specification()));
+  });
   add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(PlainError(403, "suggestions are not accepted here"));
   });

@@ -2,8 +2,12 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "engine/base/status.h"
 #include "engine/base/work_threads.h"
+#include "engine/text/language_tag.h"
+#include "server/api/document_translator.h"
 #include "server/http/api.h"
 
 namespace dragoman {
@@ -22,6 +26,27 @@ void AddFileRoute(const ApiContext& context, const CompatApi& api, const char* p
   router->Add(std::move(route));
 }
 
+namespace {
+
+// What would only be found when the file is translated.
+absl::Status CheckUpload(const ApiContext& context, const CompatApi& api, const Caller& caller,
+                         const v1::DocumentHeader& header) {
+  const absl::Status format = CheckHeader(header).status();
+  if (!format.ok()) {
+    return InvalidField("file", absl::StrCat("has an unknown file extension: ", format.message()));
+  }
+  ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
+  const std::string& target = header.request().target_language();
+  for (const auto& [source, targets] : PairsOf(context, permit)) {
+    for (const std::string& served : targets) {
+      if (IsLanguage(served, target)) return absl::OkStatus();
+    }
+  }
+  return InvalidField(api.target, absl::StrCat("\"", target.substr(0, 32), "\" is not served"));
+}
+
+}  // namespace
+
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format) {
   if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
@@ -39,6 +64,7 @@ void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest ht
   v1::DocumentHeader header;
   if (status.ok()) header.set_file_name(form->file_name);
   if (status.ok()) status = format.read(*fields, &header);
+  if (status.ok()) status = CheckUpload(context, api, caller, header);
   if (!status.ok()) {
     return answer->Send(AnswerCall(context, api, "TranslateDocument", http, format.error,
                                    [&](Call* call) -> absl::StatusOr<HttpResponse> {
@@ -61,13 +87,14 @@ void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest ht
     const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
     answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));
   };
-  WithDocuments(context, answer, format.error, work);
+  WithStore(context, request->peer, answer, format.error, work);
 }
 
-void WithDocuments(const ApiContext& context, std::shared_ptr<HttpAnswer> answer,
-                   HttpResponse (*error)(const absl::Status& status), std::function<void()> work) {
+void WithStore(const ApiContext& context, const std::string& peer,
+               std::shared_ptr<HttpAnswer> answer,
+               HttpResponse (*error)(const absl::Status& status), std::function<void()> work) {
   absl::Status waits = context.loaded();
-  if (waits.ok()) waits = context.parts->store_threads->Run("", std::move(work));
+  if (waits.ok()) waits = context.parts->store_threads->Run(peer, std::move(work));
   if (!waits.ok()) answer->Send(error(waits));
 }
 

@@ -39,9 +39,10 @@ void AddFileRoute(const ApiContext& context, const CompatApi& api, const char* p
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format);
 
-// Answers what asks the store for documents, on a thread that may wait.
-void WithDocuments(const ApiContext& context, std::shared_ptr<HttpAnswer> answer,
-                   HttpResponse (*error)(const absl::Status& status), std::function<void()> work);
+// Answers what asks the store, on a thread that may wait.
+void WithStore(const ApiContext& context, const std::string& peer,
+               std::shared_ptr<HttpAnswer> answer,
+               HttpResponse (*error)(const absl::Status& status), std::function<void()> work);
 
 // Sends the translation of a document, after which it is gone.  REQUIRES: it has ended well; the
 // thread may wait.

@@ -50,7 +50,7 @@ absl::Status DocumentUpload::Begin(HttpRequest head) {
 // Whether the caller may send a file.
 absl::Status DocumentUpload::Judge() {
   ASSIGN_OR_RETURN(const Permit permit, context_.parts->principals->Identify(caller_));
-  RETURN_IF_ERROR(permit.MayCall("TranslateDocument"));
+  RETURN_IF_ERROR(permit.MayCall(kind_.method));
   holder_ = HolderOf(permit.principal(), caller_.peer);
   known_ = true;
   return absl::OkStatus();

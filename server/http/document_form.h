@@ -39,7 +39,8 @@ struct UploadKind {
   const char* file_field = "file";  // of the form; null: the body is the file itself
   // Makes the token in another header, or in the query, the bearer token; may be null.
   std::function<void(HttpRequest* http)> use_key = nullptr;
-  const char* key_field = "";  // the field of the form that may have the token
+  const char* key_field = "";                // the field of the form that may have the token
+  const char* method = "TranslateDocument";  // that the caller needs the right to
 };
 
 // A body on its way.  Used by one thread at a time.

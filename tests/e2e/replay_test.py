@@ -115,6 +115,8 @@ DRUPAL = "christophegalli/tmgmt_google src/Plugin/tmgmt/Translator/GoogleTransla
 MISSKEY = "misskey-dev/misskey packages/backend/src/server/api/endpoints/notes/translate.ts"
 ROCKET = "RocketChat/Rocket.Chat apps/meteor/app/autotranslate/server/"
 CALIBRE = "bookfere/Ebook-Translator-Calibre-Plugin engines/"
+KISS = "fishjar/kiss-translator custom-api_v2.md"
+MTRANSERVER = "xxnuo/MTranServer src/controllers/plugins/"
 OMEGAT = "omegat-org/omegat machinetranslators/"
 SUBTITLE_EDIT = "SubtitleEdit/subtitleedit src/libse/AutoTranslate/"
 AUTOTRANSLATE = "leolabs/json-autotranslate src/services/"
@@ -195,7 +197,7 @@ CALLS = (
          py({"target": "de", "q": [HTML], "cid": [], "format": None, "source": None, "model": None}),
          {GOOGLE_TEXT: in_html(HTML), ("data", "translations", 0, "detectedSourceLanguage"): "en"}),
     Call("Nextcloud (LibreTranslate)", NEXTCLOUD_LIBRE, "GET", "/frontend/settings", AS_FORM, b"",
-         {("charLimit",): 30000}, public=True),
+         {("charLimit",): 131072}, public=True),
     Call("Nextcloud (LibreTranslate)", NEXTCLOUD_LIBRE, "GET", "/languages", AS_FORM, b"",
          {(0, "code"): "de", (0, "name"): "German"}, public=True),
     Call("Nextcloud (LibreTranslate)", NEXTCLOUD_LIBRE, "POST",
@@ -251,7 +253,7 @@ CALLS = (
          form(("text", CALIBRE_PLACE), ("target_lang", "DE"), ("source_lang", "EN")),
          {DEEPL_TEXT: Wanted(CALIBRE_PLACE)}),
     Call("Calibre, Ebook Translator", CALIBRE + "deepl.py", "GET", "/v2/usage", DEEPL_KEY, b"",
-         {("character_count",): 0}),
+         {("character_limit",): 1_000_000_000_000}),
     Call("Calibre, Ebook Translator", CALIBRE + "microsoft.py", "POST",
          "/translate?to=de&api-version=3.0&includeSentenceLength=True&from=en", {**AS_JSON, **BEARER},
          py([{"text": TEXT}]), {AZURE_TEXT: Wanted(TEXT)}),
@@ -289,6 +291,17 @@ CALLS = (
          "/translate?api-version=3.0&from=en&to=de&textType=html",
          {**AZURE_KEY, "Content-Type": "application/json; charset=UTF-8"}, js([{"Text": NOTRANSLATE}]),
          {AZURE_TEXT: in_html(NOTRANSLATE)}),
+    Call("KISS Translator", KISS, "POST", "/kiss", {**AS_JSON, **BEARER},
+         js({"texts": [TEXT, OTHER], "from": "auto", "to": "de"}),
+         {("translations", 0, "text"): Wanted(TEXT), ("translations", 1, "text"): Wanted(OTHER),
+          ("translations", 0, "src"): "en"}),
+    Call("HCFY", MTRANSERVER + "hcfy.controller.ts", "POST", f"/hcfy?token={KEY}", AS_JSON,
+         js({"name": "any", "text": TEXT, "destination": ["\u5fb7\u8bed", "\u82f1\u8bed"], "source": ""}),
+         {("result", 0): Wanted(TEXT), ("from",): "\u82f1\u8bed", ("to",): "\u5fb7\u8bed"}),
+    Call("Extensions that ask Google's pages", KISS, "GET",
+         "/translate_a/single?" + query(("client", "gtx"), ("dj", "1"), ("dt", "t"), ("ie", "UTF-8"), ("q", TEXT),
+                                        ("sl", "en"), ("tl", "de"), ("key", KEY)), {}, b"",
+         {("sentences", 0, "trans"): Wanted(TEXT), ("src",): "en"}),
     Call("Immersive Translate", "xxnuo/MTranServer src/handlers/imme.ts", "POST", f"/imme?token={KEY}", AS_JSON,
          js({"source_lang": "auto", "target_lang": "de", "text_list": [TEXT, OTHER]}),
          {("translations", 0, "text"): Wanted(TEXT), ("translations", 1, "text"): Wanted(OTHER),
@@ -401,7 +414,7 @@ class ReplayWithTokensTest(Replay, ServerTest):
                 if call.public:
                     self.assertEqual(code, 200, answer)
                 else:
-                    self.assertIn(code, (401, 403))
+                    self.assertIn(code, (401, 403) if "API key not valid" not in json.dumps(answer) else (400,))
                     self.assertIn("token of this server", json.dumps(answer))
 
     def test_a_refusal_names_the_place_of_the_key(self):
@@ -409,8 +422,8 @@ class ReplayWithTokensTest(Replay, ServerTest):
                 ("/translate", {"q": "a", "source": "en", "target": "de"}, 403, "api_key"),
                 ("/translate", {"text": "a", "target_lang": "de"}, 401, "token"),
                 ("/v2/translate", {"text": "a", "target_lang": "de"}, 403, "DeepL-Auth-Key"),
-                ("/language/translate/v2", {"q": "a", "target": "de"}, 401, "X-goog-api-key"),
-                ("/v3/projects/p:translateText", {"contents": "a"}, 401, "X-goog-api-key"),
+                ("/language/translate/v2", {"q": "a", "target": "de"}, 400, "X-goog-api-key"),
+                ("/v3/projects/p:translateText", {"contents": "a"}, 400, "X-goog-api-key"),
                 ("/translate?api-version=3.0&to=de", [{"Text": "a"}], 401, "Ocp-Apim-Subscription-Key")):
             found, answer = send(self.server, Call("", "", "POST", path, AS_JSON, js(body), {}))
             self.assertEqual(found, code, answer)

@@ -125,8 +125,8 @@ TEST_F(AzureTest, RefusesInItsOwnNumbers) {
            {"&to=de", R"([{"Text": 1}])", 400005},
            {"&to=de", R"(["a"])", 400005},
            {"&to=de&from=en", "[]", 400072},
-           {"&to=de", R"([{"Text": "<mstrans:dictionary translation='x'>y</mstrans:dictionary>"}])",
-            400005},
+           {"&to=de", R"([{"Text": "<mstrans:dictionary translation='x'>y"}])", 400005},
+           {"&to=de", R"([{"Text": "<mstrans:dictionary>y</mstrans:dictionary>"}])", 400005},
            {"", kBody, 400036},
            {"&to=xx", kBody, 400036},
            {"&to=de&from=xx", kBody, 400035},
@@ -148,6 +148,21 @@ TEST_F(AzureTest, WhatItIgnoresIsListed) {
       HasSubstr("X-Dragoman-Ignored: category, suggestedFrom"));
 }
 
+TEST_F(AzureTest, ItsLimitHasItsNumber) {
+  const std::string body = R"([{"Text": ")" + std::string(200'000, 'a') + R"("}])";
+  EXPECT_EQ(Error("/translate?api-version=3.0&to=de", body)["code"], 400077);
+  EXPECT_THAT(Post("/translate?api-version=3.0&to=de", kBody).headers, HasSubstr("X-RequestId: "));
+}
+
+TEST_F(AzureTest, DictionariesSayHowAPhraseIsTranslated) {
+  const nlohmann::json answer = Answer(
+      "/translate?api-version=3.0&from=en&to=de",
+      R"x([{"Text": "The <mstrans:dictionary translation=\"Kater\">cat</mstrans:dictionary> is old."},
+           {"Text": "The cat is old."}])x");
+  EXPECT_THAT(std::string(answer[0]["translations"][0]["text"]), HasSubstr("Kater"));
+  EXPECT_EQ(answer[1]["translations"][0]["text"], Wanted("The cat is old.", "de"));
+}
+
 TEST_F(AzureTest, DetectsBreaksAndLists) {
   const nlohmann::json detected =
       Answer("/detect?api-version=3.0", R"([{"Text": "Wo ist der Bahnhof?"}, {"Text": ""}])");
@@ -165,6 +180,12 @@ TEST_F(AzureTest, DetectsBreaksAndLists) {
   EXPECT_EQ(languages.size(), 1u);
   EXPECT_EQ(languages["translation"]["de"]["name"], "German");
   EXPECT_EQ(languages["translation"]["de"]["nativeName"], "Deutsch");
+  RawHttpClient client(server_.server().http_address());
+  client.Send(
+      "GET /languages?api-version=3.0 HTTP/1.1\r\nHost: a\r\n"
+      "Accept-Language: fr-FR,fr;q=0.9\r\n\r\n");
+  const nlohmann::json french = nlohmann::json::parse(client.Receive().body, nullptr, false);
+  EXPECT_EQ(french["translation"]["de"]["name"], "Allemand");
   EXPECT_EQ(languages["translation"]["de"]["dir"], "ltr");
 }
 

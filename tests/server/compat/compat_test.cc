@@ -104,10 +104,10 @@ TEST_F(CompatTest, LibreTranslateTakesTheFormsOfBrowsers) {
 TEST_F(CompatTest, LibreTranslateRefusesByName) {
   for (const auto& [body, message] : std::initializer_list<std::pair<const char*, const char*>>{
            {R"({"q": "a", "source": "en", "target": "de", "format": "rtf"})", "format"},
-           {R"({"source": "en", "target": "de"})", "q"},
-           {R"({"q": "a", "target": "de"})", "source"},
+           {R"({"source": "en", "target": "de"})", "Invalid request: missing q parameter"},
+           {R"({"q": "a", "target": "de"})", "Invalid request: missing source parameter"},
            {R"({"q": {"a": 1}, "source": "en", "target": "de"})", "q"},
-           {R"({"q": "a", "source": "en", "target": "xx"})", "xx"},
+           {R"({"q": "a", "source": "en", "target": "xx"})", "xx is not supported"},
            {R"({"q": "a", "source": "en", "target": "de", "alternatives": -1})", "alternatives"},
            {"[", "body"}}) {
     const HttpReply reply = Post("/translate", body);
@@ -126,6 +126,7 @@ TEST_F(CompatTest, LibreTranslateListsAndDetects) {
   EXPECT_GT(detected[0]["confidence"], 50);
   EXPECT_EQ(Json(Get("/frontend/settings"))["language"]["target"]["code"], "de");
   EXPECT_EQ(Json(Get("/health"))["status"], "ok");
+  EXPECT_EQ(Json(Get("/spec"))["paths"].size(), 6u);
 }
 
 TEST_F(CompatTest, DeepLTakesListsOfTexts) {
@@ -148,7 +149,7 @@ TEST_F(CompatTest, DeepLRefusesByName) {
   for (const char* field :
        {R"("style_id": "1")", R"("tag_handling": "rtf")", R"("tag_handling_version": "v3")",
         R"("formality": "more")", R"("formality": "x")", R"("split_sentences": "2")",
-        R"("outline_detection": "maybe")"}) {
+        R"("outline_detection": "maybe")", R"("model_type": "best")"}) {
     const HttpReply reply = Post(
         "/v2/translate",
         std::string(R"({"text": ["a"], "source_lang": "EN", "target_lang": "DE", )") + field + "}");
@@ -160,6 +161,29 @@ TEST_F(CompatTest, DeepLRefusesByName) {
   EXPECT_EQ(targets[0]["language"], "DE");
   EXPECT_EQ(targets[0]["supports_formality"], false);
   EXPECT_EQ(Json(Get("/v2/usage"))["character_limit"], 1'000'000'000'000);
+}
+
+TEST_F(CompatTest, DeepLSaysWhatItDid) {
+  const nlohmann::json before = Json(Get("/v2/usage"));
+  const nlohmann::json answer = Json(Post(
+      "/v2/translate",
+      R"({"text": ["The cat is old.\n\nThe cat is old.", "a"], "source_lang": "EN", "target_lang": "DE",
+          "split_sentences": "0", "model_type": "prefer_quality_optimized"})"))["translations"];
+  EXPECT_EQ(answer[0]["text"], Wanted() + "\n\n" + Wanted());
+  EXPECT_EQ(answer[0]["model_type_used"], "quality_optimized");
+  EXPECT_EQ(answer.size(), 2u);
+  EXPECT_EQ(Json(Get("/v2/usage"))["character_count"],
+            static_cast<int>(before["character_count"]) + 33);
+}
+
+TEST_F(CompatTest, WhatIsTooLongHasTheCodeOfTheApi) {
+  const std::string text(200'000, 'a');
+  const auto code = [&](const char* path, const std::string& body) {
+    return Post(path, body).code;
+  };
+  EXPECT_EQ(code("/v2/translate", R"({"target_lang": "DE", "text": [")" + text + "\"]}"), 413);
+  EXPECT_EQ(code("/language/translate/v2", R"({"target": "de", "q": ")" + text + "\"}"), 400);
+  EXPECT_EQ(code("/translate", R"({"source": "en", "target": "de", "q": ")" + text + "\"}"), 400);
 }
 
 TEST_F(CompatTest, GoogleTakesQueriesAndJson) {
@@ -182,6 +206,12 @@ TEST_F(CompatTest, GoogleTakesQueriesAndJson) {
   const nlohmann::json languages =
       Json(Get("/language/translate/v2/languages?target=en"))["data"]["languages"];
   EXPECT_EQ(languages[0]["name"], "German");
+  EXPECT_EQ(Json(Get("/language/translate/v2/languages?target=de"))["data"]["languages"][0]["name"],
+            "Deutsch");
+  EXPECT_EQ(
+      Json(Get(
+          "/language/translate/v2?q=a&target=de&model=nmt"))["data"]["translations"][0]["model"],
+      "nmt");
 }
 
 TEST_F(CompatTest, GoogleTakesNullForAbsentAndASlashAtTheEnd) {

@@ -168,5 +168,137 @@ TEST_F(DeepLGlossariesTest, ErrorsNameTheField) {
               HasSubstr("dictionaries"));
 }
 
+TEST_F(DeepLGlossariesTest, OtherLanguagesAreRefused) {
+  const std::string form = "name=a&entries_format=tsv&entries=a%09b&source_lang=EN&target_lang=";
+  EXPECT_THAT(std::string(Ask("POST", "/v2/glossaries", 400, form + "XX")["message"]),
+              HasSubstr("target_lang: \"XX\" is not supported"));
+  std::ofstream(directory_ + "/french.tsv") << "# languages: en fr\nhouse\tmaison\n";
+  Restart();
+  EXPECT_THAT(
+      std::string(Ask("POST", "/v2/translate", 400,
+                      "text=a&source_lang=EN&target_lang=DE&glossary_id=french")["message"]),
+      HasSubstr("glossary_id: glossary \"french\" is for other languages"));
+}
+
+constexpr char kTmx[] =
+    R"(<?xml version="1.0"?><tmx version="1.4"><header srclang="en"/><body>
+<tu><tuv xml:lang="en"><seg>The old house is small.</seg></tuv>
+<tuv xml:lang="de"><seg>Klein ist das alte Haus.</seg></tuv></tu>
+<tu><tuv xml:lang="en"><seg>The cat sleeps.</seg></tuv>
+<tuv xml:lang="de"><seg>Es schläft die Katze.</seg></tuv></tu></body></tmx>)";
+
+TEST_F(DeepLGlossariesTest, MemoriesAreImportedAndExported) {
+  const std::string path = "/v3/translation_memories", json = "application/json";
+  const std::string begin = R"({"source_file": {"file_name": "a.tmx", "content_length": )" +
+                            std::to_string(sizeof(kTmx) - 1) +
+                            R"(}, "parameters": {"display_name": "Houses"}})";
+  nlohmann::json import = Ask("POST", path + "/import", 201, begin, json);
+  const std::string job = path + "/jobs/" + std::string(import["job_id"]);
+  EXPECT_EQ(import["upload_url"], "http://a" + job + "/file");
+  EXPECT_EQ(Ask("GET", job, 200)["results"][0]["status"], "awaiting_input");
+  EXPECT_EQ(Send("PUT", job + "/file", kTmx, "application/xml").code, 200);
+  const nlohmann::json done = Ask("GET", job, 200)["results"][0];
+  EXPECT_EQ(done["status"], "completed");
+  const std::string id = done["translation_memory_id"];
+  EXPECT_EQ(Send("PUT", job + "/file", kTmx, "application/xml").code, 400) << "once";
+
+  const nlohmann::json memory = Ask("GET", path + "/" + id, 200);
+  EXPECT_EQ(memory["name"], "Houses");
+  EXPECT_EQ(memory["source_language"], "en");
+  EXPECT_EQ(memory["target_languages"], nlohmann::json({"de"}));
+  EXPECT_EQ(memory["segment_count"], 2);
+  EXPECT_EQ(Ask("GET", path, 200)["translation_memories"], nlohmann::json({memory}));
+  EXPECT_EQ(Ask("GET", path + "?page=1&page_size=1", 200)["translation_memories"],
+            nlohmann::json::array());
+  EXPECT_EQ(
+      Ask("POST", "/v2/translate", 200,
+          "text=The+old+house+is+small.&source_lang=EN&target_lang=DE&translation_memory_id=" +
+              id)["translations"][0]["text"],
+      "Klein ist das alte Haus.");
+
+  const nlohmann::json page = Ask("GET", path + "/" + id + "/segments?page_size=1", 200);
+  EXPECT_EQ(page["segments"][0]["targets"][0]["target_text"], "Klein ist das alte Haus.");
+  EXPECT_EQ(page["segment_count"], 2);
+  const std::string cursor = page["next_page_cursor"];
+  const nlohmann::json last =
+      Ask("GET", path + "/" + id + "/segments?page_size=1&page_cursor=" + cursor, 200);
+  EXPECT_EQ(last["segments"][0]["source_text"], "The cat sleeps.");
+  EXPECT_FALSE(last.contains("next_page_cursor"));
+  const nlohmann::json found = Ask("GET", path + "/" + id + "/segments?filter_text=KATZE", 200);
+  EXPECT_THAT(found["segments"], SizeIs(1));
+  EXPECT_EQ(found["segments"][0]["source_segment_id"], "1");
+  EXPECT_THAT(Ask("GET", path + "/" + id + "/segments?filter_text=KATZE&filter_case_sensitive=true",
+                  200)["segments"],
+              SizeIs(0));
+
+  const nlohmann::json exported = Ask("POST", path + "/" + id + "/export", 202);
+  const nlohmann::json ready =
+      Ask("GET", path + "/jobs/" + std::string(exported["job_id"]), 200)["results"][0];
+  const std::string address = ready["download_url"];
+  EXPECT_THAT(Send("GET", address.substr(sizeof("http://a") - 1)).body,
+              HasSubstr("<seg>Es schläft die Katze.</seg>"));
+  EXPECT_EQ(Send("DELETE", path + "/" + id).code, 204);
+  Ask("GET", path + "/" + id, 404);
+}
+
+TEST_F(DeepLGlossariesTest, MemoriesAreRefusedByName) {
+  const std::string path = "/v3/translation_memories", json = "application/json";
+  for (const auto& [body, message] :
+       {std::pair("{}", "source_file.file_name: is missing"),
+        {R"({"source_file": 1})", "source_file: is not an object"},
+        {R"({"source_file": {"file_name": "a"}})", "content_length"}}) {
+    EXPECT_THAT(std::string(Ask("POST", path + "/import", 400, body, json)["message"]),
+                HasSubstr(message));
+  }
+  const std::string begin = R"({"source_file": {"file_name": "a.tmx", "content_length": 4}})";
+  for (const auto& [file, message] :
+       {std::pair("abcde", "the file has 5 bytes, its job was begun for 4"), {"abcd", "XML"}}) {
+    const std::string id = Ask("POST", path + "/import", 201, begin, json)["job_id"];
+    Ask("PUT", path + "/jobs/" + id + "/file", 400, file, "application/xml");
+    const nlohmann::json result = Ask("GET", path + "/jobs/" + id, 200)["results"][0];
+    EXPECT_EQ(result["status"], "failed");
+    EXPECT_THAT(std::string(result["error"]["message"]), HasSubstr(message));
+  }
+  Ask("PUT", path + "/jobs/none/file", 404, "abcd", "application/xml");
+  Ask("GET", path + "/jobs/none", 404);
+  Ask("POST", path + "/none/export", 404);
+  for (const char* query : {"page_size=101", "page_cursor=x", "filter_text=a"}) {
+    Ask("GET", path + "/none/segments?" + query, 400);
+  }
+}
+
+TEST_F(DeepLGlossariesTest, OnlyWhoBeganAJobSeesItAndTheirLinkNeedsNoToken) {
+  server_ = nullptr;
+  ServerOptions options = TestOptions();
+  options.auth.tokens = directory_ + "/tokens";
+  std::ofstream(options.auth.tokens)
+      << "alice AAAAAAAAAAAAAAAAAAAAAAAA\nbob BBBBBBBBBBBBBBBBBBBBBBBB\n";
+  server_ = std::make_unique<TestServer>(options);
+  const auto ask = [&](const char* key, const std::string& method, const std::string& path,
+                       const std::string& body, const std::string& type) {
+    RawHttpClient client(server_->server().http_address());
+    client.Send(method + " " + path + " HTTP/1.1\r\nHost: a\r\nContent-Type: " + type +
+                (*key != 0 ? std::string("\r\nAuthorization: DeepL-Auth-Key ") + key : "") +
+                "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    return client.Receive();
+  };
+  const char alice[] = "AAAAAAAAAAAAAAAAAAAAAAAA", bob[] = "BBBBBBBBBBBBBBBBBBBBBBBB";
+  const std::string path = "/v3/translation_memories", json = "application/json";
+  const std::string begin = R"({"source_file": {"file_name": "a.tmx", "content_length": )" +
+                            std::to_string(sizeof(kTmx) - 1) + "}}";
+  EXPECT_EQ(ask("", "POST", path + "/import", begin, json).code, 403);
+  const HttpReply begun = ask(alice, "POST", path + "/import", begin, json);
+  ASSERT_EQ(begun.code, 201) << begun.body;
+  const std::string job =
+      path + "/jobs/" + std::string(nlohmann::json::parse(begun.body)["job_id"]);
+  EXPECT_EQ(ask(bob, "GET", job, "", json).code, 404);
+  EXPECT_EQ(ask("", "PUT", job + "/file", kTmx, "application/xml").code, 200);
+  const nlohmann::json mine =
+      nlohmann::json::parse(ask(alice, "GET", path, "", json).body)["translation_memories"];
+  EXPECT_THAT(mine, SizeIs(1));
+  EXPECT_EQ(nlohmann::json::parse(ask(bob, "GET", path, "", json).body)["translation_memories"],
+            nlohmann::json::array());
+}
+
 }  // namespace
 }  // namespace dragoman::deepl_glossaries_test

@@ -61,9 +61,8 @@ TEST(Dialects, RefuseInTheirOwnWords) {
            {R"({"text": ["a"], "target_lang": "de"})", "/message", "text: is not one text"},
            {R"({"text": "a", "target_lang": "de", "tag_handling": "rtf"})", "/message",
             "tag_handling"},
-           {R"({"q": "a", "source": "en", "target": "xx"})", "/error",
-            "target: \"xx\" is not served"},
-           {R"({"text": "a"})", "/error", "q: is missing"}}) {
+           {R"({"q": "a", "source": "en", "target": "xx"})", "/error", "xx is not supported"},
+           {R"({"text": "a"})", "/error", "Invalid request: missing q parameter"}}) {
     const nlohmann::json error = Post(server, "/translate", body, 400);
     EXPECT_THAT(error.value(nlohmann::json::json_pointer(path), ""), HasSubstr(message)) << body;
   }

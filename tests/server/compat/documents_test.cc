@@ -123,7 +123,7 @@ TEST_F(DocumentsTest, LibreTranslateAnswersWithAnAddress) {
   EXPECT_EQ(Get(url.substr(path)).code, 404);  // it was fetched
   EXPECT_EQ(Get("/download_file/00000000000000000000000000000000.txt").code, 404);
   EXPECT_THAT(std::string(Json(Post("/translate_file", Upload(kText, {})))["error"]),
-              HasSubstr("source: is missing"));
+              HasSubstr("missing source parameter"));
   const HttpReply unknown =
       Post("/translate_file", Upload(kText, {{"source", "en"}, {"target", "de"}}, "a.xyz"));
   EXPECT_EQ(unknown.code, 400);
@@ -154,10 +154,17 @@ TEST_F(DocumentsTest, DeepLSaysWhatWentWrong) {
   EXPECT_THAT(std::string(Json(Post("/v2/document", "--XY--\r\n"))["message"]),
               HasSubstr("file: is missing"));
   EXPECT_EQ(Post("/v2/document", Upload(kText, {})).code, 400);
+  for (const auto& [target, name, message] :
+       {std::tuple("XX", "a.txt", "target_lang: \"xx\" is not supported"),
+        {"DE", "a.xyz", "unknown file extension: header.file_name: \"a.xyz\""}}) {
+    const HttpReply refusal = Post("/v2/document", Upload(kText, {{"target_lang", target}}, name));
+    EXPECT_EQ(refusal.code, 400);
+    EXPECT_THAT(std::string(Json(refusal)["message"]), HasSubstr(message));
+  }
   const nlohmann::json status =
-      AwaitDeepL(Json(Post("/v2/document", Upload(kText, {{"target_lang", "XX"}}))));
+      AwaitDeepL(Json(Post("/v2/document", Upload(kText, {{"target_lang", "DE"}}, "a.docx"))));
   EXPECT_EQ(status["status"], "error");
-  EXPECT_THAT(std::string(status["error_message"]), HasSubstr("xx"));
+  EXPECT_THAT(std::string(status["error_message"]), HasSubstr("not a zip"));
 }
 
 TEST_F(DocumentsTest, AzureAnswersWithTheFile) {
@@ -213,8 +220,9 @@ TEST_F(DocumentsTest, GoogleAnswersInBase64) {
       GoogleBody("", "text/plain",
                  {{"sourceLanguageCode", "en"}, {"targetLanguageCode", "de"}, {"model", "any"}}),
       kJson);
-  EXPECT_EQ(given.body,
-            R"({"documentTranslation":{"mimeType":"text/plain","byteStreamOutputs":[""]}})");
+  EXPECT_EQ(
+      given.body,
+      R"({"documentTranslation":{"mimeType":"text/plain","byteStreamOutputs":[""]},"model":"any"})");
   EXPECT_THAT(given.headers, HasSubstr("X-Dragoman-Ignored: model"));
 }
 

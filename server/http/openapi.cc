@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
 
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
+#include "engine/request/translator.h"
 #include "server/api/methods.h"
 #include "server/base/methods.h"
 #include "server/http/api_descriptors.h"
@@ -24,6 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using google::protobuf::Descriptor;
+using google::protobuf::DescriptorPool;
 using google::protobuf::FieldDescriptor;
 
 // The comment above or after a declaration, as one paragraph.
@@ -39,8 +43,32 @@ std::string CommentOf(const Declaration* declaration) {
 
 Json Reference(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
 
+// The lists that must have an element.
+constexpr const char* kNotEmpty[] = {"TranslateRequest.contents", "DetectLanguageRequest.contents",
+                                     "TokenizeRequest.contents", "ScoreRequest.pairs",
+                                     "LearnSegmentsRequest.segments"};
+
+// The fields of options with a range.
+std::map<const FieldDescriptor*, const Option*> RangesIn(const DescriptorPool& pool) {
+  std::map<const FieldDescriptor*, const Option*> ranges;
+  for (const Option& option : kOptionTable) {
+    if (option.low >= option.high) continue;
+    const Descriptor* message = pool.FindMessageTypeByName("dragoman.v1.DecodingOptions");
+    const FieldDescriptor* field = nullptr;
+    for (const absl::string_view part : absl::StrSplit(option.name, '.')) {
+      field = message->FindFieldByName(std::string(part));
+      DRAGOMAN_CHECK(field != nullptr);
+      message = field->message_type();
+    }
+    ranges[field] = &option;
+  }
+  return ranges;
+}
+
 class Schemas {
  public:
+  explicit Schemas(const DescriptorPool& pool) : ranges_(RangesIn(pool)) {}
+
   // A reference to the schema of a message, which is created if necessary.
   Json Of(const Descriptor* message) {
     const std::string name = NameOf(message);
@@ -62,6 +90,7 @@ class Schemas {
       const FieldDescriptor* const field = message->field(i);
       Json property = field->is_repeated() ? Json{{"type", "array"}, {"items", OfValue(field)}}
                                            : OfValue(field);
+      AddBounds(field, &property);
       const std::string comment = CommentOf(field);
       // OpenAPI allows nothing beside a reference.
       if (!comment.empty() && property.contains("$ref")) {
@@ -76,6 +105,17 @@ class Schemas {
     }
     schema["properties"] = std::move(properties);
     return schema;
+  }
+
+  // Those that no server has otherwise.
+  void AddBounds(const FieldDescriptor* field, Json* property) const {
+    for (const char* name : kNotEmpty) {
+      if (field->full_name() == absl::StrCat("dragoman.v1.", name)) (*property)["minItems"] = 1;
+    }
+    const auto range = ranges_.find(field);
+    if (range == ranges_.end()) return;
+    (*property)["minimum"] = range->second->low;
+    if (range->second->cap == OptionCap::kNone) (*property)["maximum"] = range->second->high;
   }
 
   // The schema of one value of a field, in protobuf's JSON mapping.
@@ -127,9 +167,33 @@ class Schemas {
     return Of(message);
   }
 
+  const std::map<const FieldDescriptor*, const Option*> ranges_;
   std::set<std::string> made_;
   Json schemas_ = Json::object();
 };
+
+// The answers of a call whose good one has this content.
+Json Responses(const char* description, const char* type, Json schema) {
+  Json responses = {
+      {"200",
+       {{"description", description}, {"content", {{type, {{"schema", std::move(schema)}}}}}}}};
+  const Json error = {{kJson, {{"schema", Reference("Status")}}}};
+  for (const auto& [code, when] : {std::pair("400", "The request is not valid."),
+                                   {"401", "No valid token is shown."},
+                                   {"403", "The token has no right to this."},
+                                   {"404", "What is named is not there."},
+                                   {"412", "If-Match names another version."},
+                                   {"413", "The message is too large."},
+                                   {"429", "The server is full, or a quota is used up."},
+                                   {"499", "The caller went away."},
+                                   {"501", "The model or the server cannot do this."},
+                                   {"503", "The server or the model is not ready."},
+                                   {"504", "The time of the call is over."},
+                                   {"default", "Any other error."}}) {
+    responses[code] = {{"description", when}, {"content", error}};
+  }
+  return responses;
+}
 
 Json HeaderParameter(const char* name, const char* description) {
   return {{"name", name},
@@ -142,8 +206,7 @@ Json HeaderParameter(const char* name, const char* description) {
 // "/v1/models/{name}": OpenAPI does not say which parameters may contain slashes.
 std::string PathOf(const Method& method) { return absl::StrReplaceAll(method.path, {{"=**", ""}}); }
 
-Json Describe(const Method& method, const google::protobuf::DescriptorPool& pool,
-              Schemas* schemas) {
+Json Describe(const Method& method, const DescriptorPool& pool, Schemas* schemas) {
   const std::string service = ServiceOf(method.name);
   const auto* const rpc = pool.FindMethodByName(absl::StrCat(service, ".", method.name));
   DRAGOMAN_CHECK(rpc != nullptr);
@@ -154,6 +217,14 @@ Json Describe(const Method& method, const google::protobuf::DescriptorPool& pool
     if (!absl::StrContains(PathOf(method), absl::StrCat("{", name, "}"))) continue;
     parameters.push_back(
         {{"name", name}, {"in", "path"}, {"required", true}, {"schema", {{"type", "string"}}}});
+  }
+  for (int i = 0; !method.has_body() && i < rpc->input_type()->field_count(); ++i) {
+    const FieldDescriptor* const field = rpc->input_type()->field(i);
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_INT32) continue;
+    parameters.push_back({{"name", field->name()},
+                          {"in", "query"},
+                          {"description", CommentOf(field)},
+                          {"schema", {{"type", "integer"}, {"format", "int32"}, {"minimum", 0}}}});
   }
   Json described = {{"operationId", rpc->name()},
                     {"summary", CommentOf(rpc)},
@@ -166,18 +237,12 @@ Json Describe(const Method& method, const google::protobuf::DescriptorPool& pool
                                 {"content", {{kJson, {{"schema", schemas->Of(body)}}}}}};
   }
   const char* const type = method.exchange == nullptr ? kEventStream : kJson;
-  described["responses"] = {
-      {"200",
-       {{"description", "OK"},
-        {"content", {{type, {{"schema", schemas->Of(rpc->output_type())}}}}}}},
-      {"default",
-       {{"description", "An error; the code is the HTTP code of its gRPC code."},
-        {"content", {{kJson, {{"schema", Reference("Status")}}}}}}}};
+  described["responses"] = Responses("OK", type, schemas->Of(rpc->output_type()));
   return described;
 }
 
 // The form of /v1/translate_file (document_api.h), which is no message of the API.
-Json DescribeFiles(const google::protobuf::DescriptorPool& pool, Schemas* schemas) {
+Json DescribeFiles(const DescriptorPool& pool, Schemas* schemas) {
   const auto text = [](const char* description) {
     return Json{{"type", "string"}, {"description", description}};
   };
@@ -202,21 +267,15 @@ Json DescribeFiles(const google::protobuf::DescriptorPool& pool, Schemas* schema
                         HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")})},
           {"requestBody",
            {{"required", true}, {"content", {{"multipart/form-data", {{"schema", form}}}}}}},
-          {"responses",
-           {{"200",
-             {{"description", "The translated file."},
-              {"content", {{"application/octet-stream", {{"schema", file}}}}}}},
-            {"default",
-             {{"description", "An error; the code is the HTTP code of its gRPC code."},
-              {"content", {{kJson, {{"schema", Reference("Status")}}}}}}}}}};
+          {"responses", Responses("The translated file.", "application/octet-stream", file)}};
 }
 
 Json Make() {
   google::protobuf::FileDescriptorSet files;
   DRAGOMAN_CHECK(files.ParseFromArray(kApiDescriptors, static_cast<int>(kApiDescriptorsSize)));
-  google::protobuf::DescriptorPool pool;
+  DescriptorPool pool;
   for (const auto& file : files.file()) DRAGOMAN_CHECK(pool.BuildFile(file) != nullptr);
-  Schemas schemas;
+  Schemas schemas(pool);
   schemas.Of(pool.FindMessageTypeByName("google.rpc.Status"));
   Json paths = Json::object();
   const Method& of_files = MethodOf("TranslateDocument");

@@ -16,7 +16,7 @@
 namespace dragoman {
 
 // `settings` is what the pages must know of the server, as JSON at /page/settings.json:
-// {"maxCharacters": 30000, "pivot": "en", "glossaries": true}.
+// {"maxCharacters": 131072, "pivot": "en", "glossaries": true}.
 void AddSite(std::function<std::string()> settings, HttpRouter* router);
 
 }  // namespace dragoman

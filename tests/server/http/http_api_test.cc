@@ -72,7 +72,9 @@ TEST_F(HttpApiTest, BadBodiesAreRefused) {
        {std::string(), std::string("{"), std::string("[]"), std::string("{\"contents\": [1]}"),
         std::string("{\"nothing\": 1}"), std::string("{\"contents\": [\"\xff\"]}"),
         "{\"contents\": " + deep + "}", std::string("{\"contents\": [\"\\ud800\"]}"),
-        std::string("null"), std::string("{\"priority\": \"URGENT\"}")}) {
+        std::string("null"), std::string("{\"priority\": \"URGENT\"}"),
+        std::string(R"({"contents": "AAA"})"),
+        std::string(R"({"contents": ["a"], "options": {"glossary": {"source": "a"}}})")}) {
     const HttpReply answer = Post("/v1/translate", body);
     EXPECT_EQ(answer.code, 400) << body.substr(0, 50) << answer.body;
     EXPECT_EQ(Json(answer)["code"], 3) << body.substr(0, 50);

@@ -66,6 +66,12 @@ TEST(OpenApi, SaysWhatTheProtoSays) {
   EXPECT_EQ(beam["type"], "integer");
   EXPECT_THAT(std::string(beam["description"]), testing::HasSubstr("1 is greedy search"));
   EXPECT_EQ(schemas["TranslateRequest"]["properties"]["contents"]["type"], "array");
+  EXPECT_EQ(schemas["TranslateRequest"]["properties"]["contents"]["minItems"], 1);
+  EXPECT_EQ(beam["minimum"], 1);
+  EXPECT_EQ(schemas["DecodingOptions"]["properties"]["patience"]["maximum"], 10);
+  const nlohmann::json segments = Document()["paths"]["/v1/memories/{id}/segments"]["get"];
+  EXPECT_EQ(segments["parameters"].back()["name"], "limit");
+  EXPECT_TRUE(segments["responses"].contains("404"));
   EXPECT_EQ(schemas["Timing"]["properties"]["total"]["type"], "string");
   EXPECT_EQ(schemas["TranslateRequest"]["properties"]["priority"]["enum"][2], "PRIORITY_BATCH");
 }

@@ -14,7 +14,7 @@ export interface Timestamp {
 
 export interface TranslateRequest {
   /**
-   * The texts in UTF-8: 1 to 128 of them, with 30,000 characters (code points) in total, unless the
+   * The texts in UTF-8: 1 to 128 of them, with 131,072 characters (code points) in total, unless the
    * server was started with other limits.  The translation of an empty text is empty.
    */
   contents?: string[];

@@ -16,7 +16,7 @@ namespace dragoman {
 // The limits of a single request.
 struct Limits {
   int max_texts = 128;
-  int max_characters = 30000;   // Unicode code points of all texts together
+  int max_characters = 131072;  // Unicode code points of all texts together
   int max_source_tokens = 512;  // of a sentence, eos included; or the model's own limit, if lower
   int max_beam_size = 16;
   int max_hypotheses = 8;

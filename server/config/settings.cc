@@ -124,7 +124,7 @@ constexpr Setting kSettings[] = {
      "Source tokens of each priority that may wait", 1, kMaxInt},
 
     {"max_texts", kNumber, kAtStart, "TEXTS", "128", "Texts in one request", 1, 1 << 20},
-    {"max_characters", kNumber, kAtStart, "CHARACTERS", "30000",
+    {"max_characters", kNumber, kAtStart, "CHARACTERS", "131072",
      "Code points in one request, all texts together", 1, 1 << 28},
     {"max_source_tokens", kNumber, kAtStart, "TOKENS", "512",
      "Tokens of a sentence, or the model's own limit if that is lower", 1, 1 << 20},

@@ -92,7 +92,7 @@ class ErrorTest(ServerTest):
     def test_bad_requests_name_their_field(self):
         self.assert_invalid("contents")
         self.assert_invalid("contents", *["a"] * 129)
-        self.assert_invalid("contents[1]", "fine", "a" * 30000)
+        self.assert_invalid("contents[1]", "fine", "a" * 131072)
         self.assert_invalid("contents[1]", "fine", "word " * 600, truncation=pb.TRUNCATION_REJECT)
         self.assert_invalid("target_language", "a", target_language="fr")
         for name, value in (("beam_size", 0), ("beam_size", 17), ("max_length", 0),

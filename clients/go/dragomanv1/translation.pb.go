@@ -726,7 +726,7 @@ type TranslateRequest struct {
 	sizeCache     protoimpl.SizeCache
 	unknownFields protoimpl.UnknownFields
 
-	// The texts in UTF-8: 1 to 128 of them, with 30,000 characters (code points) in total, unless the
+	// The texts in UTF-8: 1 to 128 of them, with 131,072 characters (code points) in total, unless the
 	// server was started with other limits.  The translation of an empty text is empty.
 	Contents []string `protobuf:"bytes,1,rep,name=contents,proto3" json:"contents,omitempty"`
 	// The languages as BCP-47 tags ("de", "en-US", "zh-Hant"), or as the model spells them

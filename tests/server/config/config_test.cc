@@ -56,7 +56,7 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.pool.max_batch_rows, 0);  // auto
   EXPECT_EQ(options.pool.max_waiting_requests, 256);
   EXPECT_EQ(options.limits.max_texts, 128);
-  EXPECT_EQ(options.limits.max_characters, 30000);
+  EXPECT_EQ(options.limits.max_characters, 131072);
   EXPECT_EQ(options.limits.max_source_tokens, 512);
   EXPECT_EQ(options.limits.max_beam_size, 16);
   EXPECT_EQ(options.limits.max_hypotheses, 8);

@@ -43,10 +43,26 @@ std::string CommentOf(const Declaration* declaration) {
 
 Json Reference(const std::string& name) { return {{"$ref", "#/components/schemas/" + name}}; }
 
-// The lists that must have an element.
-constexpr const char* kNotEmpty[] = {"TranslateRequest.contents", "DetectLanguageRequest.contents",
-                                     "TokenizeRequest.contents", "ScoreRequest.pairs",
-                                     "LearnSegmentsRequest.segments"};
+// What a field must be besides its type, whichever server it is.
+const std::map<std::string, Json>& Bounds() {
+  static const Json kList = Json::object({{"minItems", 1}}),
+                    kText = Json::object({{"pattern", "\\S"}}),
+                    kThreshold = {{"minimum", 0}, {"exclusiveMinimum", true}, {"maximum", 1}};
+  static const auto& bounds = *new std::map<std::string, Json>{
+      {"TranslateRequest.contents", kList},
+      {"DetectLanguageRequest.contents", kList},
+      {"TokenizeRequest.contents", kList},
+      {"ScoreRequest.pairs", kList},
+      {"LearnSegmentsRequest.segments", kList},
+      {"GlossaryEntry.source", kText},
+      {"MemorySegment.source", kText},
+      {"MemorySegment.target", kText},
+      {"OutputOptions.alignment_threshold", kThreshold},
+      {"ScoreRequest.alignment_threshold", kThreshold},
+      {"GetMemorySegmentsRequest.start", Json::object({{"minimum", 0}})},
+      {"GetMemorySegmentsRequest.limit", Json::object({{"minimum", 0}, {"maximum", 1000}})}};
+  return bounds;
+}
 
 // The fields of options with a range.
 std::map<const FieldDescriptor*, const Option*> RangesIn(const DescriptorPool& pool) {
@@ -76,6 +92,21 @@ class Schemas {
     return Reference(name);
   }
 
+  // The schema of a field.
+  Json Of(const FieldDescriptor* field) {
+    Json schema =
+        field->is_repeated() ? Json{{"type", "array"}, {"items", OfValue(field)}} : OfValue(field);
+    const std::string name = absl::StrCat(field->containing_type()->name(), ".", field->name());
+    if (const auto found = Bounds().find(name); found != Bounds().end()) {
+      schema.update(found->second);
+    }
+    if (const auto range = ranges_.find(field); range != ranges_.end()) {
+      schema["minimum"] = range->second->low;
+      if (range->second->cap == OptionCap::kNone) schema["maximum"] = range->second->high;
+    }
+    return schema;
+  }
+
   Json& all() { return schemas_; }
 
  private:
@@ -88,9 +119,7 @@ class Schemas {
     Json properties = Json::object();
     for (int i = 0; i < message->field_count(); ++i) {
       const FieldDescriptor* const field = message->field(i);
-      Json property = field->is_repeated() ? Json{{"type", "array"}, {"items", OfValue(field)}}
-                                           : OfValue(field);
-      AddBounds(field, &property);
+      Json property = Of(field);
       const std::string comment = CommentOf(field);
       // OpenAPI allows nothing beside a reference.
       if (!comment.empty() && property.contains("$ref")) {
@@ -105,17 +134,6 @@ class Schemas {
     }
     schema["properties"] = std::move(properties);
     return schema;
-  }
-
-  // Those that no server has otherwise.
-  void AddBounds(const FieldDescriptor* field, Json* property) const {
-    for (const char* name : kNotEmpty) {
-      if (field->full_name() == absl::StrCat("dragoman.v1.", name)) (*property)["minItems"] = 1;
-    }
-    const auto range = ranges_.find(field);
-    if (range == ranges_.end()) return;
-    (*property)["minimum"] = range->second->low;
-    if (range->second->cap == OptionCap::kNone) (*property)["maximum"] = range->second->high;
   }
 
   // The schema of one value of a field, in protobuf's JSON mapping.
@@ -195,12 +213,20 @@ Json Responses(const char* description, const char* type, Json schema) {
   return responses;
 }
 
-Json HeaderParameter(const char* name, const char* description) {
+Json HeaderParameter(const char* name, const char* description, const char* pattern = ".*") {
   return {{"name", name},
           {"in", "header"},
           {"required", false},
           {"description", description},
-          {"schema", {{"type", "string"}}}};
+          {"schema", {{"type", "string"}, {"pattern", pattern}}}};
+}
+
+// The headers that every call may have.
+Json CallHeaders() {
+  return Json::array(
+      {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m.",
+                       "^[1-9][0-9]{0,5}(\\.[0-9]{1,3})?(ms|s|m)?$"),
+       HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
 }
 
 // "/v1/models/{name}": OpenAPI does not say which parameters may contain slashes.
@@ -210,9 +236,7 @@ Json Describe(const Method& method, const DescriptorPool& pool, Schemas* schemas
   const std::string service = ServiceOf(method.name);
   const auto* const rpc = pool.FindMethodByName(absl::StrCat(service, ".", method.name));
   DRAGOMAN_CHECK(rpc != nullptr);
-  Json parameters = Json::array(
-      {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m."),
-       HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
+  Json parameters = CallHeaders();
   for (const char* const name : {"name", "id"}) {
     if (!absl::StrContains(PathOf(method), absl::StrCat("{", name, "}"))) continue;
     parameters.push_back(
@@ -224,7 +248,7 @@ Json Describe(const Method& method, const DescriptorPool& pool, Schemas* schemas
     parameters.push_back({{"name", field->name()},
                           {"in", "query"},
                           {"description", CommentOf(field)},
-                          {"schema", {{"type", "integer"}, {"format", "int32"}, {"minimum", 0}}}});
+                          {"schema", schemas->Of(field)}});
   }
   Json described = {{"operationId", rpc->name()},
                     {"summary", CommentOf(rpc)},
@@ -246,6 +270,8 @@ Json DescribeFiles(const DescriptorPool& pool, Schemas* schemas) {
   const auto text = [](const char* description) {
     return Json{{"type", "string"}, {"description", description}};
   };
+  Json skip_errors = text("true: what cannot be translated is left as it is.");
+  skip_errors["enum"] = Json::array({"true", "false"});
   Json file = {{"type", "string"}, {"format", "binary"}};
   Json form = {
       {"type", "object"},
@@ -257,14 +283,11 @@ Json DescribeFiles(const DescriptorPool& pool, Schemas* schemas) {
         {"model", text("As in TranslateRequest.")},
         {"format", text("What the file is, unless the suffix of its name says so.")},
         {"column", text("Of tables: a column to translate; repeat it for several.")},
-        {"skip_errors", text("true: what cannot be translated is left as it is.")},
+        {"skip_errors", skip_errors},
         {"request", schemas->Of(pool.FindMessageTypeByName("dragoman.v1.TranslateRequest"))}}}};
   return {{"operationId", "TranslateFile"},
           {"summary", "Translates a file and answers with the translated file."},
-          {"parameters",
-           Json::array({HeaderParameter("X-Request-Timeout",
-                                        "The time the call may take: seconds, or 500ms, 2m."),
-                        HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")})},
+          {"parameters", CallHeaders()},
           {"requestBody",
            {{"required", true}, {"content", {{"multipart/form-data", {{"schema", form}}}}}}},
           {"responses", Responses("The translated file.", "application/octet-stream", file)}};

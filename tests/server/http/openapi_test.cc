@@ -71,6 +71,8 @@ TEST(OpenApi, SaysWhatTheProtoSays) {
   EXPECT_EQ(schemas["DecodingOptions"]["properties"]["patience"]["maximum"], 10);
   const nlohmann::json segments = Document()["paths"]["/v1/memories/{id}/segments"]["get"];
   EXPECT_EQ(segments["parameters"].back()["name"], "limit");
+  EXPECT_EQ(segments["parameters"].back()["schema"]["maximum"], 1000);
+  EXPECT_EQ(schemas["MemorySegment"]["properties"]["source"]["pattern"], "\\S");
   EXPECT_TRUE(segments["responses"].contains("404"));
   EXPECT_EQ(schemas["Timing"]["properties"]["total"]["type"], "string");
   EXPECT_EQ(schemas["TranslateRequest"]["properties"]["priority"]["enum"][2], "PRIORITY_BATCH");

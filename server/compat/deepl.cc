@@ -407,7 +407,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
         "usage"));
   };
   for (const char* method : {"GET", "POST"}) {
-    router->Add({.method = method, .path = "/v2/**", .handler = refuse, .error = PlainError});
+    for (const char* path : {"/v2/**", "/v3/style_rules"}) {
+      router->Add({.method = method, .path = path, .handler = refuse, .error = PlainError});
+    }
   }
 }
 

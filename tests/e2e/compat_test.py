@@ -1,7 +1,7 @@
 """The JSON API and the compatibility APIs, with requests as their clients send them.
 
-The optional tests are of the clients that npm has, in plain text and over TLS; DRAGOMAN_NPM_CLIENTS may name a directory
-in which they are installed.
+The optional tests are of the clients that PyPI and npm have, the latter in plain text and over TLS;
+DRAGOMAN_NPM_CLIENTS may name a directory in which they are installed.
 """
 
 import functools
@@ -10,6 +10,7 @@ import json
 import os
 import string
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -22,6 +23,7 @@ from suite import optional
 
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
                "@apidevtools/swagger-parser")
+PYPI_CLIENTS = ("deepl==1.32.0",)
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -206,6 +208,21 @@ class CompatTest(ServerTest):
                          self.wanted)
         code, answer = self.ask("POST", "/language/translate/v2", {"q": "a"})
         self.assertEqual((code, answer["error"]["status"]), (400, "INVALID_ARGUMENT"))
+
+    @optional
+    def test_deepls_library_of_pypi(self):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run([sys.executable, "-m", "venv", f"{directory}/venv"], check=True, timeout=120)
+            subprocess.run([f"{directory}/venv/bin/pip", "install", "--quiet", *PYPI_CLIENTS], check=True, timeout=300)
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pypi_clients.py")
+            run = subprocess.run([f"{directory}/venv/bin/python", script, f"http://{self.server.http_address}",
+                                  directory], capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(json.loads(run.stdout), {
+            "jobs": ["completed", "completed"], "memory": ["Houses", "en", ["de"], 2],
+            "segments": ["The old house is small.", "The cat sleeps.", "The cat sleeps."], "last": None,
+            "text": "Klein ist das alte Haus.", "model_type": "quality_optimized", "exported": 2, "listed": [1, 0],
+            "counted": True})
 
     @optional
     def test_the_clients_of_npm(self):

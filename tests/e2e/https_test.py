@@ -285,7 +285,7 @@ class HttpTokenTest(SecurityTest):
             ("POST", "/translate", libre, 403, bearer),
             ("POST", "/v2/translate", deepl, 403,
              lambda token: {"Authorization": f"DeepL-Auth-Key {token}"}),
-            ("POST", "/language/translate/v2", google, 401, bearer))
+            ("POST", "/language/translate/v2", google, 400, bearer))
         with Client(server) as client:
             for method, path, body, refusal, show in calls:
                 for headers in ({}, show("x" * len(SHOP)), show(SHOP[:-1]), show(SHOP + "x"), show(""),

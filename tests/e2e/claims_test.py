@@ -36,10 +36,10 @@ def printed(*command):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
 
 
-def sources(*suffixes):
-    """The text of all files of the tree with these suffixes, but for this one and what is built or fetched."""
+def sources(*suffixes, root=""):
+    """The text of all files below a folder with these suffixes, but for this one and what is built or fetched."""
     found = []
-    for folder, folders, names in os.walk(SOURCE_DIR):
+    for folder, folders, names in os.walk(os.path.join(SOURCE_DIR, root)):
         folders[:] = [name for name in folders if name not in ("build", ".git", "node_modules", "golden")]
         found += [read(os.path.join(folder, name)) for name in names
                   if name.endswith(suffixes) and name != os.path.basename(__file__)]
@@ -80,7 +80,7 @@ class ClaimsTest(unittest.TestCase):
         self.assertEqual([claim for claim in sorted(claims) if not is_true(claim[1])], [])
 
     def test_flags_in_the_text(self):
-        scripts = set(re.findall(FLAG, sources(".py", ".sh")))
+        scripts = set(re.findall(FLAG, "\n".join(sources(".py", ".sh", root=root) for root in ("tools", "tests/bench", "clients"))))
         known = self.server_flags.union(FOREIGN, scripts, *self.command_flags.values())
         protos = {name: read(f"proto/dragoman/v1/{name}.proto") for name in ("translation", "config", "admin")}
         self.check(FLAG, known.__contains__, 

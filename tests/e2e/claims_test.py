@@ -1,4 +1,4 @@
-"""What the pages name exists: flags, variables, metrics, paths, codes, tests and pages.
+"""What the pages name exists: flags, variables, fields, metrics, paths, codes, tests and pages.
 
 A page claims a flag (`--max-texts`), a variable (DRAGOMAN_MAX_TEXTS), a metric (dragoman_requests_total), a path of HTTP
 (`/v1/models`), a code (UNAVAILABLE), a test (ctest -R NAME) or a file of the tree. Each has to be in what it is a claim
@@ -20,6 +20,9 @@ FLAG = r"(?<![\w<-])--[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
 # Flags of other programs, and examples of literals.
 FOREIGN = set("""--read-only --tmpfs --build-arg --volume --all --dry-run --level --load-only --api-keys --req-limit --char-limit
     --batch-limit --threads --metrics --ssl --url-prefix --update-models --openai-base-url --openai-model""".split())
+# Names of other projects (transformers, oneDNN, CMake, CTranslate2, DeepL's client, Debian, Kubernetes, systemd), a mnemonic, a unit.
+FOREIGN_NAMES = set("""cross_attentions ONEDNN_VERBOSE DCMAKE_CXX_FLAGS decode_alternatives zero_first_timestep server_url http_proxy
+    subPath LimitNOFILE _Open kWh""".split())
 # Paths that are a beginning of others, or are those of a collector of traces.
 NO_PATHS = {"/v1", "/translator/text/v3.0", "/v1/traces"}
 CODES = set("""OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED
@@ -106,6 +109,18 @@ class ClaimsTest(unittest.TestCase):
             return flag in self.server_flags or name in self.code
 
         self.check(r"\bDRAGOMAN_[A-Z][A-Z_]*[A-Z]\b", is_true)
+
+    def test_names(self):
+        """Fields, enums and functions in backquotes, which JSON may have in camel case."""
+        words = set(re.findall(r"\w+", self.code))
+
+        def is_true(name):
+            snake = re.sub(r"(?<=[a-z])([A-Z])", lambda upper: "_" + upper[1].lower(), name)
+            return name in FOREIGN_NAMES or bool({name, snake, f"dragoman_{name}"} & words) or name.startswith("DRAGOMAN_")
+
+        self.check(r"\b(\w*[a-z][A-Z]\w*|\w+_\w+)\b", is_true, {
+            page: "\n".join(re.findall(r"`[^`\n]+`", text)) for page, text in self.pages.items()
+            if page not in ("docs/programs.md", "docs/metrics.md")})
 
     def test_metrics(self):
         observed = sources(".cc", ".h")

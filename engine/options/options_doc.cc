@@ -83,18 +83,7 @@ std::string Row(const Option& option) {
 }  // namespace
 
 std::string OptionsAsMarkdown() {
-  std::string text = R"(# Decoding options
-
-What a request may say in `DecodingOptions`
-([translation.proto](../proto/dragoman/v1/translation.proto)). `dragoman translate` has a flag for
-each, with dashes: `sampling.top_k` is `--sampling-top-k`. "The model's own" is what its
-generation_config.json says. A value out of its range is INVALID_ARGUMENT, and the error names the
-field.
-
-This page is made from the table in engine/options/options.h:
-`DRAGOMAN_WRITE_DOCS=1 ctest --preset release -R options_doc`.
-
-| option | values | default | meaning |
+  std::string text = R"(| option | values | default | meaning |
 |---|---|---|---|
 )";
   for (const Option& option : kOptionTable) text += Row(option);

@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-// The text of docs/options.md: one line per option with its type, range, default and meaning.
+// The table of docs/options.md: one line per option with its type, range, default and meaning.
 std::string OptionsAsMarkdown();
 
 }  // namespace dragoman

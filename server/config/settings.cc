@@ -390,18 +390,7 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
 }
 
 std::string SettingsAsMarkdown() {
-  std::string text = R"(# Settings
-
-All settings of `dragoman-server`; [configuration.md](configuration.md) says more about those that are needed most. Each
-is a flag, a variable of the environment, and a field of the `--config` file
-([config.proto](../proto/dragoman/v1/config.proto)): `--max-texts 64`, `DRAGOMAN_MAX_TEXTS=64` and `max_texts: 64`. A
-field of another name is in brackets. A running server takes over some of them on SIGHUP ([reload.md](reload.md)); the
-others need a restart.
-
-This page is made from the table in server/config/settings.cc:
-`DRAGOMAN_WRITE_DOCS=1 ctest --preset release -R server_parts`.
-
-| flag | default | range | on SIGHUP | meaning |
+  std::string text = R"(| flag | default | range | on SIGHUP | meaning |
 |---|---|---|---|---|
 )";
   for (const Setting& setting : kSettings) {

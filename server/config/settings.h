@@ -64,7 +64,7 @@ v1::ServerConfig WithDefaults(v1::ServerConfig config);
 // "4GiB", "512MiB", "64KiB" or a plain number of bytes.
 absl::StatusOr<int64_t> ParseBytes(const std::string& text);
 
-// docs/settings.md.
+// The table of docs/settings.md.
 std::string SettingsAsMarkdown();
 
 }  // namespace dragoman

@@ -91,6 +91,7 @@ CHANGES = [
     (r"\], 2000, 500\)", "], 20, 5)"),
     (r"lines=100000", "lines=2"),
     (r"0\.0\.0\.0:50051", "127.0.0.1:0"),
+    (r"0\.0\.0\.0:5000\b", "127.0.0.1:0"),
     (r"^sudo ", ""),
     (r"\bmodels/ende\b", "firefox/ende"),
     (r"--models models", "--models firefox"),
@@ -355,6 +356,18 @@ class DocumentsTest(unittest.TestCase):
         with open(os.path.join(SOURCE_DIR, "tests/request/translator_test.cc"), encoding="utf-8") as file:
             compiled = file.read()
         self.assertIn("".join(f"  {line}\n" for line in example), compiled)
+
+    def test_the_python_of_the_first_call(self):
+        for page in ("README.md", "docs/first_call.md"):
+            with open(os.path.join(SOURCE_DIR, page), encoding="utf-8") as file:
+                programs = re.findall(r"```python\n(.*?)```", file.read(), re.S)
+            self.assertGreater(len(programs), 0)
+            for program in programs:
+                program = program.replace("localhost:9464", self.server.http_address)
+                program = program.replace("127.0.0.1:50051", self.server.grpc_address)
+                ended = subprocess.run(["/usr/bin/python3", "-c", program], capture_output=True, text=True, timeout=60, check=True,
+                                       env={**os.environ, "PYTHONPATH": os.path.join(SOURCE_DIR, "clients/python")})
+                self.assertIn("Guten Morgen.", ended.stdout)
 
     def test_every_link_and_path_is_there(self):
         """Links to files of the tree and their headings, and `paths/of/files` in the running text."""

@@ -3,11 +3,15 @@
 // Errors carry google.rpc details (google/rpc/error_details.proto) in `grpc-status-details-bin`:
 //
 //   INVALID_ARGUMENT     a bad request; BadRequest names each field, such as `contents[3]`
-//   NOT_FOUND            there is no model with that name
-//   FAILED_PRECONDITION  the model lacks a feature that the request needs
+//   UNAUTHENTICATED      no token, or a wrong one
+//   PERMISSION_DENIED    the caller lacks a right; ErrorInfo with the reason MISSING_RIGHT names it
+//   NOT_FOUND            there is no such model, glossary or memory, or the caller must not see it
+//   FAILED_PRECONDITION  the model lacks a feature that the request needs; the quality is below
+//                        min_quality; or what is to be changed has another version or another owner
 //   RESOURCE_EXHAUSTED   too much is waiting already, or your quota is used up; RetryInfo and
 //                        `grpc-retry-pushback-ms` say how long to wait
-//   UNAVAILABLE          the model is still loading or the server is draining; safe to retry
+//   UNAVAILABLE          the model is still loading, the store cannot be reached or the server is
+//                        draining; safe to retry
 //   DEADLINE_EXCEEDED    the deadline passed, or the server forecasts that it cannot meet it: then it
 //                        refuses at once, with an ErrorInfo whose reason is CANNOT_BE_MET
 //   CANCELLED            the client went away

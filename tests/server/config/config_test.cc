@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "server/config/settings.h"
+#include "tests/base/doc_table.h"
 
 namespace dragoman {
 namespace {
@@ -223,14 +224,7 @@ TEST(Config, PartsThatAreLargerThanTheMemoryAreNamed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("index-bytes 1073741824"));
 }
 
-TEST(Config, TheSettingsAreDocumented) {
-  constexpr char kFile[] = "docs/settings.md";
-  const std::string want = SettingsAsMarkdown();
-  if (std::getenv("DRAGOMAN_WRITE_DOCS") != nullptr) std::ofstream(kFile) << want;
-  std::ifstream in(kFile);
-  const std::string have{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_EQ(have, want) << "DRAGOMAN_WRITE_DOCS=1 ctest -R server_parts writes it anew";
-}
+TEST(Config, TheSettingsAreDocumented) { ExpectTable("docs/settings.md", SettingsAsMarkdown()); }
 
 // A value for each flag.
 const std::vector<std::pair<std::string, std::string>> kAllFlags = {

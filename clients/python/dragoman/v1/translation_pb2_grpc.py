@@ -377,9 +377,9 @@ class ModelService(object):
 
 
 class GlossaryServiceStub(object):
-    """Glossaries that the server keeps (--glossaries).  A principal sees its own and those that are shared;
-    of any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that
-    is shared.  If the server keeps none, every method is FAILED_PRECONDITION.  See docs/glossaries.md.
+    """Glossaries that the server keeps (--store).  A principal sees its own and those that are shared; of
+    any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that is
+    shared.  See docs/glossaries.md.
     """
 
     def __init__(self, channel):
@@ -421,9 +421,9 @@ class GlossaryServiceStub(object):
 
 
 class GlossaryServiceServicer(object):
-    """Glossaries that the server keeps (--glossaries).  A principal sees its own and those that are shared;
-    of any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that
-    is shared.  If the server keeps none, every method is FAILED_PRECONDITION.  See docs/glossaries.md.
+    """Glossaries that the server keeps (--store).  A principal sees its own and those that are shared; of
+    any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that is
+    shared.  See docs/glossaries.md.
     """
 
     def CreateGlossary(self, request, context):
@@ -508,9 +508,9 @@ def add_GlossaryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GlossaryService(object):
-    """Glossaries that the server keeps (--glossaries).  A principal sees its own and those that are shared;
-    of any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that
-    is shared.  If the server keeps none, every method is FAILED_PRECONDITION.  See docs/glossaries.md.
+    """Glossaries that the server keeps (--store).  A principal sees its own and those that are shared; of
+    any other there is no trace: NOT_FOUND.  It changes only its own: FAILED_PRECONDITION for one that is
+    shared.  See docs/glossaries.md.
     """
 
     @staticmethod
@@ -617,9 +617,8 @@ class GlossaryService(object):
 
 
 class MemoryServiceStub(object):
-    """Translation memories that the server keeps (--translation-memories): sentences, and translations of
-    them that somebody has approved.  Whose they are and who sees them is as with glossaries.  If the server
-    keeps none, every method is FAILED_PRECONDITION.  See docs/memory.md.
+    """Translation memories that the server keeps (--store): sentences, and translations of them that
+    somebody has approved.  Whose they are and who sees them is as with glossaries.  See docs/memory.md.
     """
 
     def __init__(self, channel):
@@ -661,9 +660,8 @@ class MemoryServiceStub(object):
 
 
 class MemoryServiceServicer(object):
-    """Translation memories that the server keeps (--translation-memories): sentences, and translations of
-    them that somebody has approved.  Whose they are and who sees them is as with glossaries.  If the server
-    keeps none, every method is FAILED_PRECONDITION.  See docs/memory.md.
+    """Translation memories that the server keeps (--store): sentences, and translations of them that
+    somebody has approved.  Whose they are and who sees them is as with glossaries.  See docs/memory.md.
     """
 
     def CreateMemory(self, request, context):
@@ -748,9 +746,8 @@ def add_MemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MemoryService(object):
-    """Translation memories that the server keeps (--translation-memories): sentences, and translations of
-    them that somebody has approved.  Whose they are and who sees them is as with glossaries.  If the server
-    keeps none, every method is FAILED_PRECONDITION.  See docs/memory.md.
+    """Translation memories that the server keeps (--store): sentences, and translations of them that
+    somebody has approved.  Whose they are and who sees them is as with glossaries.  See docs/memory.md.
     """
 
     @staticmethod

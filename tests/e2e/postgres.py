@@ -52,6 +52,23 @@ class Postgres:
         await_true(lambda: subprocess.run([*self.program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)],
                                           cwd="/", check=False).returncode == 0, "PostgreSQL answers")
 
+    def want_tls(self, authority, password):
+        """From the next start on: TLS and a password, for the name localhost."""
+        certificate, key = authority.issue("database", "DNS:localhost")
+        own_key = os.path.join(self.data, "server.key")
+        shutil.copy(key, own_key)
+        if os.geteuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(own_key, user.pw_uid, user.pw_gid)
+        os.chmod(own_key, 0o600)
+        shutil.copy(certificate, os.path.join(self.data, "server.crt"))
+        os.chmod(os.path.join(self.data, "server.crt"), 0o644)
+        self.query(f"ALTER USER dragoman PASSWORD '{password}'")
+        with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="utf-8") as file:
+            file.write("ssl = on\n")
+        with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="utf-8") as file:
+            file.write("hostssl all all 127.0.0.1/32 scram-sha-256\n")
+
     def kill(self):
         """Ends it without warning."""
         if self.process.poll() is None:

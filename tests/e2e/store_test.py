@@ -16,6 +16,7 @@ import time
 import unittest
 
 import grpc
+from certificates import Authority
 from harness import CLIENT, FLOAT32, SERVER, SOURCE_DIR, await_true, pb, pb_grpc, serve
 from postgres import Postgres, Proxy
 
@@ -117,6 +118,30 @@ class StoreTest(unittest.TestCase):
         learn(server, memory, TEXT, "STORED")
         self.assertEqual(text_of(server, memory_ids=[memory]), "STORED")
         self.assertEqual(text_of(server), usual)
+
+    def test_postgresql_over_tls_with_a_password_file(self):
+        authority, stranger = Authority(), Authority()
+        database = Postgres(self)
+        database.want_tls(authority, "a-secret")
+        database.kill()
+        database.start()
+        passwords = os.path.join(self.root, "passwords")
+        with open(passwords, "w", encoding="utf-8") as file:
+            file.write(f"localhost:{database.port}:postgres:dragoman:a-secret\n")
+        os.chmod(passwords, 0o600)
+        url = (f"postgresql://dragoman@localhost:{database.port}/postgres?hostaddr=127.0.0.1&passfile={passwords}"
+               "&sslmode=verify-full&sslrootcert=")
+        server = server_with(self, url + authority.ca)
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        learn(server, memory, TEXT, "STORED")
+        self.assertEqual(text_of(server, memory_ids=[memory]), "STORED")
+        # Neither a certificate of another authority nor a connection without TLS is used.
+        for wrong in (url + stranger.ca, url.replace("verify-full", "disable") + authority.ca):
+            refused = server_with(self, wrong)
+            with self.assertRaises(grpc.RpcError) as raised:
+                refused.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60)
+            self.assertEqual(raised.exception.code(), grpc.StatusCode.UNAVAILABLE)
+            self.assertNotIn("a-secret", refused.log_text())
 
     def test_a_network_that_is_silent_delays_only_who_needs_the_store(self):
         database = Postgres(self)

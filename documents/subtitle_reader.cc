@@ -39,7 +39,7 @@ constexpr size_t kMostCues = 6;  // of a passage
 // have the tags around them.
 constexpr size_t kBytesOfSentence = 512, kBytesOfLayout = 256;
 constexpr int64_t kMostSilence = 2000;  // milliseconds between cues of a sentence
-constexpr size_t kMostNamed = 40;   // bytes
+constexpr size_t kMostNamed = 40;       // bytes
 constexpr size_t kAnyWidth = 1 << 30;   // of a line that is not cut
 constexpr std::string_view kNoBreakSpace = "\u00a0";
 
@@ -81,8 +81,7 @@ std::string ReadReferences(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t at = std::min(text.find('&'), text.size());
-    const size_t end =
-        std::min(text.substr(0, at + kMostNamed).find(';', at), text.size() - 1) + 1;
+    const size_t end = std::min(text.substr(0, at + kMostNamed).find(';', at), text.size() - 1) + 1;
     const std::string characters =
         at == text.size() ? "" : CharactersNamed(text.substr(at, end - at));
     const size_t read = characters.empty() ? std::min(at + 1, text.size()) : at;
@@ -168,13 +167,15 @@ class SubtitleReader {
            other.begin_time - cue.end_time <= kMostSilence;
   }
 
-  // Whether a capital letter says so: not "I", not in capitals alone, nor in German, which writes nouns with them.
+  // Whether a capital letter says so: not "I", not in capitals alone, nor in German, which writes
+  // nouns with them.
   bool BeginsSentence(const Unit& unit, const Unit& next) const {
     const auto lower = [](char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); };
     const auto first = static_cast<unsigned char>(next.text[0]);
     const bool pronoun = first == 'I' && !(next.text.size() > 1 && lower(next.text[1]));
-    return absl::ascii_isupper(first) && !pronoun && std::any_of(unit.text.begin(), unit.text.end(), lower) &&
-           !unit.text.ends_with(',') && !options_.source_language.starts_with("de");
+    return absl::ascii_isupper(first) && !pronoun &&
+           std::any_of(unit.text.begin(), unit.text.end(), lower) && !unit.text.ends_with(',') &&
+           !options_.source_language.starts_with("de");
   }
 
   // The characters that raw text stands for.
@@ -198,7 +199,15 @@ class SubtitleReader {
       return [](std::string_view text) { return EscapeXml(text); };
     }
     return [](std::string_view text) {
-      return absl::StrReplaceAll(std::string(text), {{"-->", "->"}});
+      std::string spelled;
+      for (const char c : absl::StrReplaceAll(std::string(text), {{"-->", "->"}})) {
+        // A "<" that began no tag where it stood could begin one where the model has put it.
+        if (spelled.ends_with('<') &&
+            (absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '/'))
+          spelled += ' ';
+        spelled += c;
+      }
+      return spelled;
     };
   }
 

@@ -174,6 +174,13 @@ TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {
             "WEBVTT\n\n00:01.000 --> 00:03.000\n<00:01.500>Er <00:02.000>ist es");
 }
 
+TEST(SubtitleReader, WhatBeganNoTagBeginsNone) {
+  const std::string times = "1\n00:00:01,000 --> 00:00:02,000\n";
+  const auto moved = [](const Passage&) { return "&lt;n. kam <x1>vor dem Sturm</x1>"; };
+  EXPECT_EQ(TranslatedBy(moved, ReadSrt, times + "<i>before the storm</i> came <n.\n"),
+            times + "< n. kam <i>vor dem Sturm</i>\n");
+}
+
 TEST(SubtitleReader, AssKeepsFieldsAndOverrides) {
   constexpr std::string_view kPart =
       "[Script Info]\nTitle: kept\n\n[Events]\n"

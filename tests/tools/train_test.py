@@ -458,6 +458,13 @@ class CommandTest(ToyCorpusTest):
         with open(f"{second}/model/README.md", encoding="utf-8") as file:
             self.assertIn("--vocabulary-from model", file.read())
 
+    def test_says_that_there_is_nothing_to_train_on(self):
+        for flags, message in ((("--max-tokens", "2"), "no training pair has at most --max-tokens 2"),
+                               (("--test-pairs", "100000"), "want at least 100006")):
+            code, _, err = self.run_train("--out", os.path.join(self.folder, "empty"), *flags)
+            self.assertEqual((code, err.count("\n")), (1, 1), err)
+            self.assertIn(message, err)
+
     def test_a_signal_ends_a_run_in_good_order(self):
         out = os.path.join(self.folder, "ended")
         with subprocess.Popen(

@@ -38,6 +38,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   AddHealthCommand(&app, console, &exit_code);
   AddLoadCommand(&app, console, &exit_code);
   AddPullCommand(&app, console, &exit_code);
+  AddMcpCommand(&app, console, &exit_code);
   AddCompletionCommand(&app, console, &exit_code);
   std::vector<std::string> arguments(argv + 1, argv + argc);
   MoveServerBehindCommand(&arguments);

@@ -26,6 +26,7 @@ void AddMemoryCommand(CLI::App* app, const Console& console, ExitCode* exit_code
 void AddHealthCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
+void AddMcpCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 void AddCompletionCommand(CLI::App* app, const Console& console, ExitCode* exit_code);
 
 }  // namespace dragoman

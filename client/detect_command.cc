@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "client/commands.h"
 #include "client/json.h"
 #include "engine/base/status.h"
@@ -30,16 +29,7 @@ absl::Status PrintLanguage(const DetectFlags& flags, const Console& console,
                            const std::string& text, TranslationClient* client) {
   ASSIGN_OR_RETURN(const v1::DetectLanguageResponse response, client->DetectLanguage(text));
   const v1::DetectedText& detected = response.texts(0);
-  if (flags.json) {
-    console.out << ToLine(ToJson(text, detected)) << std::endl;
-    return absl::OkStatus();
-  }
-  std::string line;
-  for (const v1::LanguageGuess& guess : detected.languages()) {
-    absl::StrAppendFormat(&line, "%s%s %.2f", line.empty() ? "" : "  ", guess.language(),
-                          guess.confidence());
-  }
-  console.out << (line.empty() ? "und" : line) << std::endl;
+  console.out << (flags.json ? ToLine(ToJson(text, detected)) : GuessesOf(detected)) << std::endl;
   return absl::OkStatus();
 }
 

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -134,11 +135,11 @@ void AddPhraseFlags(CLI::App* command, v1::DecodingOptions* options) {
       ->allow_extra_args(false);
 }
 
+}  // namespace
+
 std::string Text(const absl::Status& status) {
   return std::string(status.message().data(), status.message().size());
 }
-
-}  // namespace
 
 void ServerFlags::AddTo(CLI::App* command) {
   command->add_option("--server", server_, "HOST:PORT of the server")
@@ -317,18 +318,24 @@ ExitCode ReportUsage(const Console& console, const absl::Status& status) {
   return kExitUsage;
 }
 
-ExitCode ReportError(const Console& console, const absl::Status& status) {
-  console.out.flush();
+std::string DescribeError(const absl::Status& status) {
   const std::string message = Text(status);
-  console.err << "dragoman: " << absl::StatusCodeToString(status.code()) << ": " << message << "\n";
+  std::ostringstream lines;
+  lines << absl::StatusCodeToString(status.code()) << ": " << message << "\n";
   for (const FieldViolation& violation : FieldViolationsOf(status)) {
     if (message.find(violation.field) == std::string::npos) {
-      console.err << "  " << violation.field << ": " << violation.description << "\n";
+      lines << "  " << violation.field << ": " << violation.description << "\n";
     }
   }
   if (const std::optional<absl::Duration> delay = RetryDelayOf(status)) {
-    console.err << "  try again in " << absl::ToDoubleSeconds(*delay) << " s\n";
+    lines << "  try again in " << absl::ToDoubleSeconds(*delay) << " s\n";
   }
+  return lines.str();
+}
+
+ExitCode ReportError(const Console& console, const absl::Status& status) {
+  console.out.flush();
+  console.err << "dragoman: " << DescribeError(status);
   return IsUnreachable(status) ? kExitUnreachable : kExitRefused;
 }
 

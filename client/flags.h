@@ -124,6 +124,12 @@ absl::Status ForEachText(const std::vector<std::string>& texts, const Console& c
 // names.
 ExitCode ReportUsage(const Console& console, const absl::Status& status);
 
+// The message of a status.
+std::string Text(const absl::Status& status);
+
+// The server's error for people: lines with its code, its message and what else it says.
+std::string DescribeError(const absl::Status& status);
+
 // Prints the server's error to the console's error stream, and returns the exit code for it.
 ExitCode ReportError(const Console& console, const absl::Status& status);
 

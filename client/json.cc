@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "absl/strings/str_format.h"
 #include "engine/base/json.h"
 
 namespace dragoman {
@@ -222,6 +223,15 @@ Json ToJson(const std::string& text, const v1::DetectedText& detected) {
     languages.push_back({{"language", guess.language()}, {"confidence", guess.confidence()}});
   }
   return {{"text", text}, {"languages", languages}};
+}
+
+std::string GuessesOf(const v1::DetectedText& detected) {
+  std::string line;
+  for (const v1::LanguageGuess& guess : detected.languages()) {
+    absl::StrAppendFormat(&line, "%s%s %.2f", line.empty() ? "" : "  ", guess.language(),
+                          guess.confidence());
+  }
+  return line.empty() ? "und" : line;
 }
 
 Json ToJson(const v1::Model& model) {

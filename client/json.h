@@ -46,6 +46,8 @@ Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score);
 Json ToJson(const std::string& text, const v1::TokenizedText& tokens);
 // {"text", "languages": [{"language", "confidence"}, ...]}
 Json ToJson(const std::string& text, const v1::DetectedText& detected);
+// The same in a line of text: "fr 0.94  ca 0.03", or "und" if nothing suggests any.
+std::string GuessesOf(const v1::DetectedText& detected);
 Json ToJson(const v1::Model& model);
 Json ToJson(const v1::Glossary& glossary);
 Json ToJson(const v1::TranslationMemory& memory);

@@ -377,8 +377,16 @@ void Server::ServeHttp() {
 }
 
 std::string Server::PageSettings() const {
+  std::vector<std::string> suffixes;
+  for (const DocumentFormat& format : DocumentFormats()) {
+    suffixes.insert(suffixes.end(), format.suffixes.begin(), format.suffixes.end());
+  }
+  const std::string& address = grpc_address();  // "127.0.0.1:50051", "[::]:50051"
   return absl::StrCat("{\"maxCharacters\": ", models_.limits().max_characters, ", \"pivot\": \"",
-                      models_.Models()->pivot(), "\"}");
+                      models_.Models()->pivot(),
+                      "\", \"version\": \"" DRAGOMAN_VERSION "\", \"grpcPort\": \"",
+                      address.substr(address.rfind(':') + 1), "\", \"suffixes\": [\"",
+                      absl::StrJoin(suffixes, "\", \""), "\"]}");
 }
 
 absl::Status Server::Ready() const {

@@ -16,7 +16,8 @@
 namespace dragoman {
 
 // `settings` is what the pages must know of the server, as JSON at /page/settings.json:
-// {"maxCharacters": 131072, "pivot": "en", "glossaries": true}.
+// {"maxCharacters": 131072, "pivot": "en", "version": "0.1.0", "grpcPort": "50051",
+// "suffixes": [".txt", ...]}.
 void AddSite(std::function<std::string()> settings, HttpRouter* router);
 
 }  // namespace dragoman

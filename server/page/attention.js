@@ -1,7 +1,8 @@
 // The attention matrix as in papers (Bahdanau, Cho and Bengio 2015, figure 3): source tokens across,
 // target tokens down, and the darker a cell, the more of the row's attention the column has.
 
-import {$, percent, svg} from './page.js';
+import {$, element, percent, svg} from './page.js';
+import {t} from './strings.js';
 
 const HIGH = 26; // the height of a cell in pixels
 const SMALLEST = 20; // its width
@@ -9,7 +10,10 @@ const WIDEST = 110;
 const FONT = 13;
 
 // A piece of a vocabulary as people read it.
-export const plain = (piece) => (/^<\/s>$/.test(piece) ? 'end' : piece.replaceAll('▁', '') || '␣');
+export const plain = (piece) => ({'<s>': t('start'), '</s>': t('end')}[piece] ?? (piece.replaceAll('▁', '') || '␣'));
+
+// The colours of heads that share a picture go once around the wheel.
+const hueOf = (index, heads) => Math.round(360 * index / heads.length);
 
 export class AttentionPicture {
   // `looked(target token or null)` is called when a row is selected; of a head that looks at its own side, targets are
@@ -50,9 +54,16 @@ export class AttentionPicture {
     this.columns = this.places.map((place) => plain(sourceTokens[sourceBegin + place].piece));
     this.rows = this.rowPlaces.map((place) => plain(targetTokens[targetBegin + place].piece));
     this.probabilities = block.probabilities;
+    this.heads = block.heads?.length > 1 ? block.heads : [];
+    $('map-legend').hidden = this.heads.length === 0;
+    $('map-legend').replaceChildren(...this.heads.map(({head}, index) => {
+      const name = element('span', {}, element('i'), `${t('Head ')}${head + 1}`);
+      name.style.setProperty('--hue', hueOf(index, this.heads));
+      return name;
+    }));
     this.at = [0, 0];
     $('sentence-pick').hidden = blocks.length < 2;
-    $('sentence-name').textContent = `Sentence ${number + 1} of ${blocks.length}`;
+    $('sentence-name').textContent = t('Sentence {0} of {1}', number + 1, blocks.length);
     $('sentence-back').disabled = number === 0;
     $('sentence-next').disabled = number === blocks.length - 1;
     this.readout.textContent = '';
@@ -89,12 +100,18 @@ export class AttentionPicture {
       const y = this.top + HIGH * row;
       picture.append(svg('text', {x: this.left - 8, y: y + HIGH / 2 + 4, 'text-anchor': 'end'}, cut(text)));
       this.columns.forEach((_, column) => {
-        const share = this.#share(row, column);
-        if (share < 0.02) return; // a row sums to 1, so few cells of a long text are drawn
-        picture.append(svg('rect', {
-          x: this.left + this.size * column + 1, y: y + 1, width: this.size - 2, height: HIGH - 2, rx: 3,
-          'fill-opacity': Math.min(1, share ** 0.7).toFixed(2),
-        }));
+        // One head fills a cell; of several each has a strip of its colour.
+        const shares = this.heads.length ? this.heads.map((head) => this.#share(row, column, head)) : [this.#share(row, column)];
+        const width = (this.size - 2) / shares.length;
+        shares.forEach((share, index) => {
+          if (share < 0.02) return; // a row sums to 1, so few cells of a long text are drawn
+          const strip = svg('rect', {
+            x: this.left + this.size * column + 1 + width * index, y: y + 1, width, height: HIGH - 2,
+            'fill-opacity': Math.min(1, share ** 0.7).toFixed(2), ...(this.heads.length ? {class: 'strip'} : {rx: 3}),
+          });
+          strip.style.setProperty('--hue', hueOf(index, shares));
+          picture.append(strip);
+        });
       });
     });
     this.cell = svg('rect', {class: 'cell-now', width: this.size, height: HIGH, rx: 4, visibility: 'hidden'});
@@ -102,8 +119,8 @@ export class AttentionPicture {
     this.map.replaceChildren(picture);
   }
 
-  #share(row, column) {
-    return this.probabilities[this.rowPlaces[row] * this.width + this.places[column]] || 0;
+  #share(row, column, {probabilities} = this) {
+    return probabilities[this.rowPlaces[row] * this.width + this.places[column]] || 0;
   }
 
   #look(row, column) {
@@ -113,8 +130,10 @@ export class AttentionPicture {
       line.setAttribute('visibility', 'visible');
       for (const [key, value] of Object.entries(place)) line.setAttribute(key, value);
     }
+    const parts = this.heads.map((head) => `${head.head + 1}: ${percent(this.#share(row, column, head))}`);
     this.readout.textContent =
-      `“${this.rows[row]}” gives ${percent(this.#share(row, column))} of its attention to “${this.columns[column]}”.`;
+      t('“{0}” gives {1} of its attention to “{2}”.', this.rows[row], percent(this.#share(row, column)), this.columns[column]) +
+      (parts.length ? t(' Of the heads: {0}.', parts.join(', ')) : '');
     this.looked(this.understood.blocks[this.number].targetBegin + this.rowPlaces[row]);
   }
 

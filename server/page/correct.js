@@ -2,6 +2,7 @@
 
 import {json} from './api.js';
 import {$, element, option} from './page.js';
+import {t} from './strings.js';
 
 export class Corrections {
   #sentences = []; // {source, target, box}
@@ -25,7 +26,7 @@ export class Corrections {
   async offer(chosen = this.chosen) {
     const {memories = []} = await json('v1/memories').catch(() => ({}));
     const own = memories.filter(({readOnly}) => !readOnly);
-    $('memory').replaceChildren(option('', 'none'), ...own.map(({id, name}) => option(id, name || id)));
+    $('memory').replaceChildren(option('', t('none')), ...own.map(({id, name}) => option(id, name || id)));
     $('memory').value = own.some(({id}) => id === chosen) ? chosen : '';
     $('memory-label').hidden = own.length === 0;
   }
@@ -37,7 +38,7 @@ export class Corrections {
 
   #open() {
     this.#sentences = this.#translated().map(({source, target}) => {
-      const box = element('textarea', {dir: 'auto', rows: '2', 'aria-label': `Translation of: ${source}`});
+      const box = element('textarea', {dir: 'auto', rows: '2', 'aria-label': t('Translation of: {0}', source)});
       box.value = target;
       return {source, target, box};
     });
@@ -55,13 +56,13 @@ export class Corrections {
       source, target: box.value.trim(), previousSource: sourceAt(i - 1), nextSource: sourceAt(i + 1), changed: box.value.trim() !== target,
     })).filter(({target, changed}) => target && changed).map(({changed, ...segment}) => segment);
     if (segments.length === 0) {
-      $('correct-state').textContent = 'Nothing was changed.';
+      $('correct-state').textContent = t('Nothing was changed.');
       return false;
     }
     try {
       await json(`v1/memories/${encodeURIComponent(this.chosen)}/segments`, {segments});
     } catch (error) {
-      $('correct-state').textContent = `Not learned: ${error.message}`;
+      $('correct-state').textContent = t('Not learned: {0}', error.message);
       return false;
     }
     this.close();

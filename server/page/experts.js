@@ -3,6 +3,7 @@
 import {seconds, token} from './api.js';
 import {$, copyText, duration, element} from './page.js';
 import {snippets} from './snippets.js';
+import {count, t} from './strings.js';
 
 const STAGES = [['tokenize', '#7a6fd0'], ['queue', '#b0843a'], ['encode', '#2f8f9d'], ['decode', '#3c9a5f'], ['detokenize', '#c2607f']];
 
@@ -27,21 +28,21 @@ export function showTiming({timing, model, modelVersion = '', isa = ''}, counts)
   };
   const total = seconds(timing.total);
   const figures = parts.map(({name, colour, time}) => figure(name, duration(time), colour));
-  figures.push(figure('in the server', duration(total)));
+  figures.push(figure(t('in the server'), duration(total)));
   if (counts?.targetCount && total) {
     figures.push(figure('tokens', `${counts.sourceCount} → ${counts.targetCount}`),
-      figure('tokens a second', Math.round(counts.targetCount / total).toLocaleString('en')));
+      figure(t('tokens a second'), count(Math.round(counts.targetCount / total))));
   }
-  figures.push(figure('model', model || ''));
-  if (isa) figures.push(figure('arithmetic', isa));
+  figures.push(figure(t('model'), model || ''));
+  if (isa) figures.push(figure(t('arithmetic'), isa));
   $('figures').replaceChildren(...figures);
-  $('figures').title = modelVersion && `model version ${modelVersion}`;
+  $('figures').title = modelVersion && t('model version {0}', modelVersion);
   $('timing-section').hidden = false;
 }
 
-export function showSnippets(asked) {
-  const texts = snippets(asked, Boolean(token.get()));
-  const tabs = ['curl', 'grpcurl', 'python'].map((name) => $(`tab-${name}`));
+export function showSnippets(asked, grpcPort) {
+  const texts = snippets(asked, Boolean(token.get()), grpcPort);
+  const tabs = Object.keys(texts).map((name) => $(`tab-${name}`));
   const choose = (tab) => {
     for (const other of tabs) {
       other.setAttribute('aria-selected', String(other === tab));

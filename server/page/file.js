@@ -3,6 +3,10 @@
 import {events} from './api.js';
 import {$, duration} from './page.js';
 import {inWords} from './problem.js';
+import {count, t} from './strings.js';
+
+// The formats that most people know, of those that the server reads.
+const KNOWN = ['.docx', '.pptx', '.xlsx', '.odt', '.epub', '.html', '.md', '.srt', '.po', '.xlf', '.json'];
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 
@@ -24,13 +28,25 @@ export class Files {
       $('file').hidden = true;
     });
     addEventListener('dragover', (event) => {
-      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      $('drop').hidden = false;
     });
+    // Out of the window: over to no other element.
+    addEventListener('dragleave', (event) => { if (!event.relatedTarget) $('drop').hidden = true; });
     addEventListener('drop', (event) => {
+      $('drop').hidden = true;
       if (!event.dataTransfer?.files.length) return;
       event.preventDefault();
       this.translate(event.dataTransfer.files[0]);
     });
+  }
+
+  // Names the suffixes of the files that the server reads.
+  offer(suffixes) {
+    $('file-input').accept = suffixes.map((one) => one.slice(one.lastIndexOf('.'))).join(); // "strings.xml" is one, too
+    $('choose-file').title = t('Translate a file, which may also be dropped on the page: {0}', suffixes.join(' '));
+    $('formats').textContent = t('Files, too, chosen or dropped here: {0} and others', KNOWN.filter((one) => suffixes.includes(one)).join(' '));
   }
 
   async translate(file) {
@@ -56,7 +72,7 @@ export class Files {
       $('file-state').textContent = inWords({code: error.code, message: withoutName(error, file.name)});
       $('file').classList.add('failed');
     } finally {
-      if (this.running === mine) $('file-stop').textContent = 'Close';
+      if (this.running === mine) $('file-stop').textContent = t('Close');
     }
   }
 
@@ -68,25 +84,25 @@ export class Files {
     $('file-progress').hidden = false;
     $('file-progress').removeAttribute('value');
     $('file-save').hidden = true;
-    $('file-stop').textContent = 'Cancel';
+    $('file-stop').textContent = t('Cancel');
   }
 
   #showProgress({passagesDone = 0, passagesKnown = 0, part = ''}, seconds) {
     const [done, known] = [Number(passagesDone), Number(passagesKnown)];
     $('file-progress').value = known ? done / known : 0;
-    const left = done > 0 && done < known ? `, ${duration(seconds * (known - done) / done)} left` : '';
-    $('file-state').textContent = `${part ? `${part}: ` : ''}${done.toLocaleString('en')} of ${known.toLocaleString('en')}${left}`;
+    const left = done > 0 && done < known ? `, ${t('{0} left', duration(seconds * (known - done) / done))}` : '';
+    $('file-state').textContent = `${part ? `${part}: ` : ''}${t('{0} of {1}', count(done), count(known))}${left}`;
   }
 
   #showResult(blob, {fileName, passages = 0, warnings = []}) {
     URL.revokeObjectURL($('file-save').href);
     $('file-save').href = URL.createObjectURL(blob);
     $('file-save').download = fileName;
-    $('file-save').textContent = `Save ${fileName}`;
+    $('file-save').textContent = t('Save {0}', fileName);
     $('file-save').hidden = false;
     $('file-progress').hidden = true;
-    const doubts = warnings.length ? `, ${warnings.length} of them doubtful` : '';
-    $('file-state').textContent = `${Number(passages).toLocaleString('en')} passages translated${doubts}`;
+    const doubts = warnings.length ? `, ${t('{0} of them doubtful', count(warnings.length))}` : '';
+    $('file-state').textContent = t('{0} passages translated', count(passages)) + doubts;
     $('file-state').title = warnings.join('\n');
   }
 }

@@ -2,6 +2,7 @@
 
 import {json} from './api.js';
 import {$, option} from './page.js';
+import {t} from './strings.js';
 import {attentionOf, byteIndex} from './words.js';
 
 const MOST_ENTRIES = 10_000; // of a glossary whose terms are marked
@@ -31,7 +32,7 @@ export class Glossary {
   async offer(chosen = this.chosen) {
     const {glossaries = []} = await json('v1/glossaries').catch(() => ({}));
     this.#listed = glossaries;
-    $('glossary').replaceChildren(option('', 'none'), ...glossaries.map(({id, name}) => option(id, name || id)));
+    $('glossary').replaceChildren(option('', t('none')), ...glossaries.map(({id, name}) => option(id, name || id)));
     $('glossary').value = glossaries.some(({id}) => id === chosen) ? chosen : '';
     $('glossary-label').hidden = glossaries.length === 0;
   }
@@ -55,7 +56,8 @@ export class Glossary {
     const at = byteIndex(understood.source);
     const missing = unmet.map(({sourceBegin = 0, sourceEnd = 0}) => ({begin: at[sourceBegin], end: at[sourceEnd]}));
     $('unmet').hidden = missing.length === 0;
-    $('unmet').textContent = missing.length ? `Not as the glossary has it: ${missing.map(({begin, end}) => understood.source.slice(begin, end)).join(', ')}` : '';
+    $('unmet').textContent = missing.length
+      ? t('Not as the glossary has it: {0}', missing.map(({begin, end}) => understood.source.slice(begin, end)).join(', ')) : '';
     const entries = await this.#chosenEntries(languages.source, languages.target);
     const taken = [...missing];
     const lower = understood.source.toLowerCase();
@@ -67,7 +69,7 @@ export class Glossary {
         taken.push({begin, end});
         for (const node of wordsFor(entry, {begin, end}, understood, drawn)) {
           node.classList.add('term');
-          node.title = [`${entry.source}: from the glossary`, node.title].filter(Boolean).join('; ');
+          node.title = [t('{0}: from the glossary', entry.source), node.title].filter(Boolean).join('; ');
         }
       }
     }

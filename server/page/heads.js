@@ -6,11 +6,14 @@ import {plain} from './attention.js';
 import {$, element, option, percent} from './page.js';
 import {inWords} from './problem.js';
 import {moreOf} from './request.js';
+import {t} from './strings.js';
 
 const KINDS = {
   ATTENTION_KIND_CROSS: {layers: 'crossLayers', heads: 'crossHeads'},
   ATTENTION_KIND_ENCODER: {layers: 'encoderLayers', heads: 'encoderHeads'},
+  ATTENTION_KIND_DECODER: {layers: 'decoderLayers', heads: 'decoderHeads'},
 };
+const ALL = 'all'; // heads, in one picture
 const CANDIDATES = 5;
 
 export class Heads {
@@ -69,7 +72,8 @@ export class Heads {
     const kind = KINDS[$('head-kind').value];
     for (const [id, count] of [['head-layer', kind?.layers], ['head-number', kind?.heads]]) {
       const numbers = [...Array(kind ? this.model[count] : 0).keys()];
-      $(id).replaceChildren(...numbers.map((number) => option(number, number + 1)));
+      const every = id === 'head-number' && numbers.length > 1 ? [option(ALL, t('all'))] : [];
+      $(id).replaceChildren(...numbers.map((number) => option(number, number + 1)), ...every);
       $(id).closest('label').hidden = !kind;
     }
     if (kind) $('head-layer').value = this.model[kind.layers] - 1;
@@ -78,15 +82,18 @@ export class Heads {
   #show(view, number = this.picture.number) {
     this.view = view;
     $('candidates-part').hidden = true;
-    const within = view.targetTokens !== this.understood.targetTokens;
-    $('map-rows').textContent = within ? 'the source again' : 'the translation';
+    const {sourceTokens, targetTokens} = this.understood;
+    const [columns, rows] = view.sourceTokens !== sourceTokens ? ['what was translated before', 'the translation']
+      : ['the source', view.targetTokens === targetTokens ? 'the translation' : 'the source again'];
+    $('map-hint').textContent = t('Columns are {0}, rows {1}; the darker, the more attention. Point at a cell, or move with the arrow keys.',
+      t(columns), t(rows));
     this.picture.set(view, number);
   }
 
   async #draw() {
     const {understood} = this;
     const kind = $('head-kind').value;
-    const wanted = this.wanted = {kind, layer: Number($('head-layer').value), heads: [Number($('head-number').value)]};
+    const wanted = this.wanted = {kind, layer: Number($('head-layer').value), heads: this.#chosenHeads(kind)};
     if (!kind) return this.#show(understood);
     if (understood.blocks.length === 0 || !$('attention-section').open) return;
     try {
@@ -101,6 +108,11 @@ export class Heads {
     }
   }
 
+  #chosenHeads(kind) {
+    const {value} = $('head-number');
+    return value === ALL ? [...Array(this.model[KINDS[kind].heads]).keys()] : [Number(value)];
+  }
+
   async #ask(output) {
     const {text} = this.understood;
     const best = await moreOf(this.asked, output, this.asking.signal);
@@ -110,17 +122,36 @@ export class Heads {
   }
 }
 
-// What was understood, with the attention of a head in place of that by which words are aligned.
+// What was understood, with the attention of heads in place of that by which words are aligned.  Of several heads a
+// block has the mean, and `heads`: {head, probabilities}.
 function ofHead(understood, kind, heads) {
   if (heads.length === 0) throw new Error('the server does not return heads for this text');
-  const targetTokens = kind === 'ATTENTION_KIND_ENCODER' ? understood.sourceTokens : understood.targetTokens;
-  const links = targetTokens.map(() => []);
-  const blocks = heads.map(({sourceBegin = 0, sourceEnd = 0, queryBegin = 0, queryEnd = 0, probabilities = []}) => {
-    const width = sourceEnd - sourceBegin;
-    probabilities.forEach((share, i) => {
-      if (share >= 0.04) links[queryBegin + Math.floor(i / width)].push({token: sourceBegin + i % width, share});
-    });
-    return {sourceBegin, sourceEnd, targetBegin: queryBegin, targetEnd: queryEnd, probabilities};
-  });
-  return {...understood, targetTokens, links, blocks};
+  const blocks = new Map(); // by where they begin
+  for (const {sourceBegin = 0, sourceEnd = 0, queryBegin = 0, queryEnd = 0, head = 0, probabilities = []} of heads) {
+    const block = blocks.get(queryBegin) ?? {sourceBegin, sourceEnd, targetBegin: queryBegin, targetEnd: queryEnd, heads: []};
+    block.heads.push({head, probabilities});
+    blocks.set(queryBegin, block);
+  }
+  for (const block of blocks.values()) {
+    block.probabilities = block.heads[0].probabilities.map((_, i) =>
+      block.heads.reduce((sum, {probabilities}) => sum + (probabilities[i] || 0), 0) / block.heads.length);
+  }
+  const {sourceTokens, targetTokens} = understood;
+  const view = {
+    sourceTokens: kind === 'ATTENTION_KIND_DECODER' ? tokensBefore(targetTokens, [...blocks.keys()]) : sourceTokens,
+    targetTokens: kind === 'ATTENTION_KIND_ENCODER' ? sourceTokens : targetTokens,
+  };
+  const links = view.targetTokens.map(() => []);
+  if (view.sourceTokens === sourceTokens) {
+    for (const {sourceBegin, sourceEnd, targetBegin, probabilities} of blocks.values()) {
+      const width = sourceEnd - sourceBegin;
+      probabilities.forEach((share, i) => {
+        if (share >= 0.04) links[targetBegin + Math.floor(i / width)].push({token: sourceBegin + i % width, share});
+      });
+    }
+  }
+  return {...understood, ...view, links, blocks: [...blocks.values()]};
 }
+
+// What a decoder has read when it makes each token: the token before it, or the start of a sentence at these places.
+const tokensBefore = (tokens, starts) => tokens.map((_, i) => (starts.includes(i) ? {piece: '<s>', begin: 0, end: 1} : tokens[i - 1]));

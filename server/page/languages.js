@@ -1,15 +1,19 @@
 // The choice of languages and models that the server offers.
 
-import {$, option} from './page.js';
+import {$, element, option} from './page.js';
+import {LanguageSearch} from './search.js';
+import {locale, t} from './strings.js';
 
 export const AUTO = 'auto'; // the server detects it
-const names = new Intl.DisplayNames(['en'], {type: 'language', fallback: 'code'});
+const FEW = 8; // languages of a list that needs no others in front of it
+const RECENT = 4;
 
-export function nameOf(tag) {
-  if (tag === 'mul') return 'Any language';
-  if (tag === AUTO) return 'Detect';
+// The name of a language, in that of the page or in others.
+export function nameOf(tag, locales = [locale]) {
+  if (tag === 'mul') return t('Any language');
+  if (tag === AUTO) return t('Detect');
   try {
-    return names.of(tag);
+    return new Intl.DisplayNames(locales, {type: 'language', fallback: 'code'}).of(tag);
   } catch {
     return tag;
   }
@@ -25,10 +29,12 @@ export class Languages {
     this.detected = null; // the language of the text, if the server detected it
     this.source = $('source-language');
     this.target = $('target-language');
+    this.recent = []; // languages that were chosen, the last one first
+    this.searches = new Map([[this.source, new LanguageSearch(this.source, 'source')], [this.target, new LanguageSearch(this.target, 'target')]]);
     this.model = $('model');
     this.swap = $('swap');
-    this.source.addEventListener('change', () => { this.setDetected(null); this.#fillTargets(); changed(); });
-    this.target.addEventListener('change', () => { this.#fillModels(); changed(); });
+    this.source.addEventListener('change', () => { this.#note(this.source); this.setDetected(null); this.#fillTargets(); changed(); });
+    this.target.addEventListener('change', () => { this.#note(this.target); this.#fillModels(); changed(); });
     this.model.addEventListener('change', changed);
     this.swap.addEventListener('click', () => {
       const [from, to] = [this.#from(), this.target.value];
@@ -38,21 +44,22 @@ export class Languages {
     });
   }
 
-  // What is served, and what was chosen before: {source, target, model}, each of which may be missing.  Without
-  // a choice the language is detected and translated into the browser's.
-  set(models, pivot, {source, target, model} = {}) {
+  // What is served, and what was chosen before: {source, target, recent, model}, each of which may be missing.
+  // Without a choice the language is detected and translated into the browser's.
+  set(models, pivot, {source, target, recent = this.recent, model} = {}) {
     this.models = models;
+    this.recent = recent;
     this.pivot = pivot;
     const sources = new Set(models.flatMap(sourcesOf));
     if (sources.size > 1) sources.add(AUTO);
-    fill(this.source, sources, [source, this.source.value, AUTO]);
+    this.#fill(this.source, sources, [source, this.source.value, AUTO]);
     this.#fillTargets(target);
     this.#fillModels(model);
     for (const select of [this.source, this.target, this.model]) select.disabled = models.length === 0;
   }
 
   choose({source, target, model}) {
-    if (source) fill(this.source, tagsOf(this.source), [source, this.source.value]);
+    if (source) this.#fill(this.source, tagsOf(this.source), [source, this.source.value]);
     this.#fillTargets(target);
     this.#fillModels(model);
   }
@@ -61,7 +68,7 @@ export class Languages {
   setDetected(tag, confidence = 0) {
     this.detected = tag;
     const auto = [...this.source.options].find(({value}) => value === AUTO);
-    if (auto) auto.textContent = tag ? `${nameOf(tag)} (${confidence < 0.5 ? 'a guess' : 'detected'})` : nameOf(AUTO);
+    if (auto) auto.textContent = tag ? t(confidence < 0.5 ? '{0} (a guess)' : '{0} (detected)', nameOf(tag)) : nameOf(AUTO);
     this.#enableSwap();
   }
 
@@ -103,17 +110,37 @@ export class Languages {
     return serving.sort((a, b) => Number(b.isDefault || false) - Number(a.isDefault || false));
   }
 
+  // Remembers a choice.
+  #note({value}) {
+    if (value !== AUTO) this.recent = [value, ...this.recent.filter((tag) => tag !== value)].slice(0, RECENT);
+  }
+
+  // Offers these languages, of many those that were chosen last first, and chooses the first of `wanted` among them.
+  #fill(select, tags, wanted) {
+    const names = new Map([...tags].map((tag) => [tag, nameOf(tag)]));
+    const sorted = [...tags].sort((a, b) => (b === AUTO) - (a === AUTO) || names.get(a).localeCompare(names.get(b), locale));
+    const options = (some) => some.map((tag) => option(tag, names.get(tag)));
+    const group = (label, some) => element('optgroup', {label}, ...options(some));
+    const recent = tags.size > FEW ? this.recent.filter((tag) => tags.has(tag)) : [];
+    select.replaceChildren(...(recent.length === 0 ? options(sorted) : [
+      ...options(sorted.filter((tag) => tag === AUTO)), group(t('Recent'), recent),
+      group(t('All'), sorted.filter((tag) => tag !== AUTO))]));
+    const value = [...wanted, sorted[0]].find((tag) => tags.has(tag));
+    if (value !== undefined) select.value = value;
+    this.searches.get(select).offer(sorted);
+  }
+
   #fillTargets(wanted) {
     const targets = this.targets(this.source.value);
     const first = this.models.find((model) => model.isDefault) || this.models[0];
-    fill(this.target, targets, [wanted, this.target.value, ...browsers(targets), ...(first?.targetLanguages || [])]);
+    this.#fill(this.target, targets, [wanted, this.target.value, ...browsers(targets), ...(first?.targetLanguages || [])]);
     this.#fillModels();
   }
 
   #fillModels(wanted) {
     const serving = this.#serving();
     const two = this.models.length > 0 && serving.length === 0;
-    const all = [option('', serving.length > 1 ? 'the best one' : serving[0]?.name ?? (two ? `two, through ${nameOf(this.pivot)}` : 'none'))];
+    const all = [option('', serving.length > 1 ? t('the best one') : serving[0]?.name ?? (two ? t('two, through {0}', nameOf(this.pivot)) : t('none')))];
     if (serving.length > 1) all.push(...serving.map(({name}) => option(name, name)));
     const chosen = [wanted, this.model.value].find((name) => serving.some((model) => model.name === name));
     this.model.replaceChildren(...all);
@@ -142,11 +169,3 @@ function targetsOf(model, source) {
 }
 
 const tagsOf = (select) => new Set([...select.options].map(({value}) => value));
-
-// Offers these languages, and chooses the first of `wanted` that is among them.
-function fill(select, tags, wanted) {
-  const sorted = [...tags].sort((a, b) => (b === AUTO) - (a === AUTO) || nameOf(a).localeCompare(nameOf(b)));
-  select.replaceChildren(...sorted.map((tag) => option(tag, nameOf(tag))));
-  const value = [...wanted, sorted[0]].find((tag) => tags.has(tag));
-  if (value !== undefined) select.value = value;
-}

@@ -4,7 +4,7 @@
 const KEY = 'dragoman';
 const LONGEST = 4000; // characters of a text that goes into the address
 
-// {source, target, model, alternatives, glossary, memory, html, doubts, open, text}, as far as they were chosen.
+// {source, target, recent, model, alternatives, glossary, memory, html, doubts, open, text}, as far as they were chosen.
 export function remembered() {
   let kept;
   try {

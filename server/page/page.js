@@ -1,5 +1,7 @@
 // Code that both pages use.
 
+import {t} from './strings.js';
+
 export const $ = (id) => document.getElementById(id);
 
 export function element(name, attributes = {}, ...children) {
@@ -26,18 +28,18 @@ export function duration(seconds) {
   return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
 }
 
-export async function copyText(text, button) {
+export async function copyText(text, button, done = t('Copied')) {
   const before = button.textContent;
   try {
     await navigator.clipboard.writeText(text);
-    button.textContent = 'Copied';
+    button.textContent = done;
   } catch {
     // Browsers offer the clipboard only to secure origins, so not over plain HTTP from another machine.
     const area = element('textarea', {'aria-hidden': 'true'});
     area.value = text;
     document.body.append(area);
     area.select();
-    button.textContent = document.execCommand('copy') ? 'Copied' : 'Not copied';
+    button.textContent = document.execCommand('copy') ? done : t('Not copied');
     area.remove();
     button.focus();
   }

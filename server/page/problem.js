@@ -3,23 +3,24 @@
 import {CODES, token} from './api.js';
 import {nameOf} from './languages.js';
 import {$} from './page.js';
+import {count, t} from './strings.js';
 
 const PLAIN = [
   [/more than (\d+) characters/, (limit) =>
-    `The text is too long: at most ${Number(limit).toLocaleString('en')} characters are translated at once. Shorten it, or translate it in parts.`],
+    t('The text is too long: at most {0} characters are translated at once. Shorten it, or translate it in parts.', count(limit))],
   [/a sentence has (\d+) tokens, the most(?: with attention)? is (\d+)/, (has, most) =>
-    `A sentence is too long for this model (${has} tokens, at most ${most}). Divide it by a full stop or a line break.`],
+    t('A sentence is too long for this model ({0} tokens, at most {1}). Divide it by a full stop or a line break.', has, most)],
   [/the text is in "([^"]*)" \(detected/, (tag) =>
-    `The text seems to be in ${nameOf(tag)}, which this server does not translate. If it is not, choose its language.`],
-  [/no model translates from "([^"]*)"/, (from) => `This server does not translate from ${nameOf(from)}.`],
-  [/no model translates into "([^"]*)"/, (to) => `This server does not translate into ${nameOf(to)}.`],
-  [/no model translates "([^"]*)" to "([^"]*)"/, (from, to) => `This server does not translate ${nameOf(from)} into ${nameOf(to)}.`],
+    t('The text seems to be in {0}, which this server does not translate. If it is not, choose its language.', nameOf(tag))],
+  [/no model translates from "([^"]*)"/, (from) => t('This server does not translate from {0}.', nameOf(from))],
+  [/no model translates into "([^"]*)"/, (to) => t('This server does not translate into {0}.', nameOf(to))],
+  [/no model translates "([^"]*)" to "([^"]*)"/, (from, to) => t('This server does not translate {0} into {1}.', nameOf(from), nameOf(to))],
 ];
 
 // What to tell a reader who knows nothing of the API.
 export function inWords(error) {
-  if (error.code === CODES.resourceExhausted) return 'The server is busy.';
-  if (error.code === CODES.deadlineExceeded) return 'It took too long.';
+  if (error.code === CODES.resourceExhausted) return t('The server is busy.');
+  if (error.code === CODES.deadlineExceeded) return t('It took too long.');
   const message = error.message ?? String(error);
   for (const [pattern, words] of PLAIN) {
     const found = pattern.exec(message);
@@ -27,7 +28,7 @@ export function inWords(error) {
   }
   // "contents[0]: is not valid UTF-8" is about the only text that there is.
   const about = message.replace(/^contents(\[\d+\])?: /, 'The text ').replace(/^[a-z_.]+(\[\d+\])?(\.\w+)*: /, '');
-  return about.charAt(0).toUpperCase() + about.slice(1);
+  return t(about.charAt(0).toUpperCase() + about.slice(1));
 }
 
 const passes = (error) => ['offline', CODES.resourceExhausted, CODES.unavailable].includes(error.code);
@@ -62,7 +63,7 @@ export class Problem {
     const tick = () => {
       const left = Math.ceil((until - Date.now()) / 1000);
       if (left <= 0) return again();
-      $('problem-text').textContent = `${what} Trying again in ${left} s.`;
+      $('problem-text').textContent = t('{0} Trying again in {1} s.', what, left);
       this.timer = setTimeout(tick, 250);
     };
     tick();
@@ -70,7 +71,7 @@ export class Problem {
 
   #askForToken() {
     const wrong = Boolean(token.get());
-    $('token-form').querySelector('label').textContent = wrong ? 'The server does not know this token' : 'This server requires a token';
+    $('token-form').querySelector('label').textContent = t(wrong ? 'The server does not know this token' : 'This server requires a token');
     $('token-form').hidden = false;
     $('token').focus();
   }

@@ -4,6 +4,7 @@ import {json} from './api.js';
 import {nameOf} from './languages.js';
 import {$, element} from './page.js';
 
+const english = (tag) => nameOf(tag, ['en']);
 const nameOfSchema = ({$ref}) => $ref.split('/').pop();
 
 // A type as nodes, with a link to the message that it is.
@@ -58,8 +59,8 @@ function pairsOf(models) {
   }
   const list = new Intl.ListFormat('en', {type: 'conjunction'});
   return [...targets].slice(0, 50).map(([source, found]) => {
-    const names = [...found].map(nameOf).sort();
-    return `${nameOf(source)} to ${names.length > 20 ? `${names.length} languages` : list.format(names)}`;
+    const names = [...found].map(english).sort();
+    return `${english(source)} to ${names.length > 20 ? `${names.length} languages` : list.format(names)}`;
   });
 }
 

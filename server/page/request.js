@@ -4,6 +4,7 @@ import {CODES, events, json} from './api.js';
 import {$} from './page.js';
 
 export const LONGEST_PICTURE = 4000; // characters
+const ALTERNATIVES = 6; // for a word
 
 let streams = true; // until the server reports that it does not stream
 const noAttention = new Set(); // models that do not return it
@@ -57,4 +58,15 @@ export async function* translation(asked, model, signal) {
 export async function moreOf(asked, output, signal) {
   const {translations} = await json('v1/translate', {...asked, output: {...direction(asked), ...output}}, signal);
   return translations[0].hypotheses[0];
+}
+
+// What could stand in a sentence's translation after a beginning of it, likeliest first, each with the rest that
+// follows, and aligned if `aligned`.  Neither glossaries nor memories decide what a reader chooses.
+export async function alternativesTo({sourceLanguage, targetLanguage, model}, sentence, prefix, aligned, signal) {
+  const {translations} = await json('v1/translate', {
+    contents: [sentence], sourceLanguage, targetLanguage, model, targetPrefixes: [prefix], sentenceSplitting: 'SENTENCE_SPLITTING_NONE',
+    options: {returnAlternatives: true, numHypotheses: ALTERNATIVES},
+    output: {tokens: true, tokenScores: true, ...(aligned && {alignments: true, alignmentThreshold: 0.04})},
+  }, signal);
+  return translations[0].hypotheses;
 }

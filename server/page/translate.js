@@ -3,6 +3,7 @@
 import {ApiError, CODES, json, token} from './api.js';
 import {AttentionPicture} from './attention.js';
 import {showSnippets, showTiming} from './experts.js';
+import {Choices} from './choices.js';
 import {Corrections} from './correct.js';
 import {Files} from './file.js';
 import {Glossary} from './glossary.js';
@@ -13,7 +14,10 @@ import {$, copyText, duration, element, percent} from './page.js';
 import {Problem} from './problem.js';
 import {LONGEST_PICTURE, request, translation} from './request.js';
 import {LinkedScroll} from './scroll.js';
-import {attentionOf, drawMirror, drawWords, sentencePairs, sentencesOf, understand} from './words.js';
+import {count, localize, t} from './strings.js';
+import {attentionOf, drawMirror, drawWords, pairsOf, replaceSentence, sentencesOf, understand} from './words.js';
+
+localize();
 
 const TYPING_PAUSE = 250; // milliseconds
 const EXAMPLES = ['Good morning! How are you?', 'Where is the nearest train station?', 'I would like a cup of coffee.'];
@@ -30,14 +34,18 @@ const output = $('output');
 const languages = new Languages(() => { showToy(); showExamples(); translate(); }, exchange);
 const heads = new Heads(new AttentionPicture((token) => lookAtToken(token)));
 const glossary = new Glossary(translate);
-const corrections = new Corrections(translate, () => (understood?.source === source.value ? understood.pairs : null));
+const corrections = new Corrections(translate, () => (understood?.source === source.value && !lastAsked.markup ? pairsOf(understood) : null));
+const choices = new Choices(follow);
+const files = new Files(() => languages.fields());
 const problem = new Problem();
 const linked = new LinkedScroll([$('source-scroller'), $('target-scroller')], [$('mirror'), output]);
 
 let running = null; // the AbortController of the current translation
 let understood = null;
 let drawn = []; // the elements of its words
+let lastAsked = {}; // the request for what is understood, with the language that was detected
 let limit = Infinity; // characters that the server translates at once
+let grpcPort = '50051';
 
 source.addEventListener('input', () => {
   onTyped();
@@ -52,6 +60,12 @@ $('doubts').addEventListener('change', () => { showDoubts(); keep(); });
 $('languages').addEventListener('submit', (event) => event.preventDefault());
 $('clear').addEventListener('click', () => { write(''); source.focus(); });
 $('copy').addEventListener('click', () => copyText(understood?.text ?? '', $('copy')));
+$('share').addEventListener('click', share);
+$('save').addEventListener('click', () => {
+  URL.revokeObjectURL($('save').href);
+  $('save').href = URL.createObjectURL(new Blob([understood?.text ?? ''], {type: 'text/plain'}));
+  $('save').download = ['translation', languages.target.value, lastAsked.markup ? 'html' : 'txt'].filter(Boolean).join('.');
+});
 $('problem-retry').addEventListener('click', () => start());
 $('token-form').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -88,11 +102,12 @@ const charactersOf = (text) => [...text].length;
 
 function onTyped() {
   const characters = charactersOf(source.value);
-  const most = limit < Infinity ? ` of ${limit.toLocaleString('en')}` : '';
-  $('count').replaceChildren(characters.toLocaleString('en') + most, element('span', {class: 'unit'}, ' characters'));
+  const shown = limit < Infinity ? t('{0} of {1}', count(characters), count(limit)) : count(characters);
+  $('count').replaceChildren(shown, element('span', {class: 'unit'}, t(' characters')));
   $('count').classList.toggle('over', characters > limit);
   $('clear').hidden = characters === 0;
-  $('examples').hidden = characters > 0;
+  for (const id of ['examples', 'formats']) $(id).hidden = characters > 0;
+  choices.close();
   drawMirror($('mirror'), source.value, null, null);
 }
 
@@ -108,7 +123,7 @@ async function translate() {
   const began = performance.now();
   const asked = request(text, languages.fields());
   output.classList.add('stale');
-  const slow = setTimeout(() => { $('state').textContent = 'Translating…'; }, 300);
+  const slow = setTimeout(() => { $('state').textContent = t('Translating…'); }, 300);
   let streamed = '';
   let done = null;
   try {
@@ -143,7 +158,7 @@ function showNothing(error = null) {
   output.classList.remove('stale');
   output.style.minHeight = '';
   $('state').textContent = '';
-  for (const id of ['remark', 'unmet', 'correct', 'correct-form', 'copy', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
+  for (const id of ['remark', 'unmet', 'correct', 'correct-form', 'copy', 'share', 'save', 'doubts-label', 'details', 'alternatives-section']) $(id).hidden = true;
   languages.setDetected(null);
   showExamples();
   problem.show(error);
@@ -163,29 +178,51 @@ function showWhole(whole, text, asked) {
   output.lang = languages.target.value;
   languages.setDetected(whole.detectedLanguage || null, whole.detectionConfidence);
   source.lang = asked.sourceLanguage === AUTO ? whole.detectedLanguage || '' : asked.sourceLanguage || '';
+  lastAsked = asked.sourceLanguage === AUTO ? {...asked, sourceLanguage: whole.detectedLanguage} : asked;
   understood = understand(best, text);
   understood.source = text;
-  understood.pairs = asked.markup ? null : sentencePairs(whole.sentences ?? [], text, understood.text);
+  understood.sentences = sentencesOf(whole.sentences ?? [], text, understood.text);
   understood.targetCount = (best.tokens || []).length;
   understood.sourceCount = whole.sourceTokens || 0;
-  drawn = drawWords(output, understood, lookAtWord);
-  linked.set(sentencesOf(whole.sentences || [], text, understood.text));
+  showWords();
   heads.set(understood, asked);
   $('attention-section').hidden = understood.links.every((links) => links.length === 0);
   $('attention-hint').hidden = text.length <= LONGEST_PICTURE;
-  $('copy').hidden = false;
-  $('details').hidden = false;
-  $('spoken').textContent = understood.text;
+  for (const id of ['copy', 'share', 'save', 'details']) $(id).hidden = false;
   $('alternatives-section').hidden = others.length === 0;
   $('alternatives-list').replaceChildren(...others.map(({text: other = '', score = 0}) =>
     element('li', {}, element('span', {lang: output.lang, dir: 'auto'}, other),
-      element('span', {class: 'sure', title: 'probability of a token on average'}, percent(Math.exp(score))))));
+      element('span', {class: 'sure', title: t('probability of a token on average')}, percent(Math.exp(score))))));
+  glossary.mark(understood, drawn, whole.glossaryUnmet ?? [], {source: lastAsked.sourceLanguage, target: lastAsked.targetLanguage});
+  showSnippets(asked, grpcPort);
+}
+
+function showWords() {
+  drawn = drawWords(output, understood, lookAtWord, (word, node) => choices.open(understood, word, node, lastAsked));
+  linked.set(understood.sentences.map(({sourceBegin, begin}) => [sourceBegin, begin]));
+  $('spoken').textContent = understood.text;
   showDoubts();
   corrections.close();
-  glossary.mark(understood, drawn, whole.glossaryUnmet ?? [], {
-    source: asked.sourceLanguage === AUTO ? whole.detectedLanguage : asked.sourceLanguage, target: asked.targetLanguage,
-  });
-  showSnippets(asked);
+}
+
+// After a word was chosen: its sentence is another one.
+function follow(sentence, part) {
+  understood = replaceSentence(understood, sentence, part);
+  showWords();
+  heads.set(understood, lastAsked);
+  glossary.mark(understood, drawn, [], {source: lastAsked.sourceLanguage, target: lastAsked.targetLanguage});
+  $('state').textContent = t('As you chose');
+  for (const id of ['alternatives-section', 'attention-section']) $(id).hidden = true;
+}
+
+// The address of this page has the languages and the text.
+async function share() {
+  try {
+    if (navigator.share) await navigator.share({url: location.href});
+    else await copyText(location.href, $('share'), t('Link copied'));
+  } catch {
+    // It was called off.
+  }
 }
 
 function showSummary(summary) {
@@ -198,12 +235,12 @@ function showOutcome({detectedLanguage: detected}, text, took) {
   const target = languages.target.value;
   const same = understood.text.trim() === text.trim();
   const already = same && detected === target;
-  const nothing = understood.text.trim() ? 'Nothing in this text was translated' : 'The model found no words for this text';
-  $('state').textContent = already ? '' : same || !understood.text.trim() ? nothing : `Translated in ${took}`;
+  const nothing = understood.text.trim() ? t('Nothing in this text was translated') : t('The model found no words for this text');
+  $('state').textContent = already ? '' : same || !understood.text.trim() ? nothing : t('Translated in {0}', took);
   $('remark').hidden = !already;
   if (!already) return;
   const others = [...languages.targets(detected)].filter((tag) => tag !== target).slice(0, 6);
-  $('remark').replaceChildren(`This is ${nameOf(target)} already. `, ...(others.length ? ['Translate it into '] : []),
+  $('remark').replaceChildren(t('This is {0} already. ', nameOf(target)), ...(others.length ? [t('Translate it into ')] : []),
     ...others.map((tag) => {
       const button = element('button', {type: 'button', class: 'quiet'}, nameOf(tag));
       button.addEventListener('click', () => { languages.choose({target: tag}); translate(); source.focus(); });
@@ -222,7 +259,7 @@ function lookAtWord(word, node) {
   drawMirror($('mirror'), source.value, understood, word && attentionOf(understood, word.tokens));
   if (!word) return;
   node.classList.add('looked-at');
-  if (document.activeElement === output) $('spoken').textContent = node.textContent + (word.sure === null ? '' : `, ${percent(word.sure)} sure`);
+  if (document.activeElement === output) $('spoken').textContent = node.textContent + (word.sure === null ? '' : `, ${t('{0} sure', percent(word.sure))}`);
 }
 
 // A row of the picture: a token of the translation, or of the source, which looks at the source.
@@ -240,8 +277,8 @@ function showToy() {
   const {name, vocabularySize = Infinity} = languages.current() ?? {};
   $('toy').hidden = vocabularySize >= TOY_VOCABULARY;
   if ($('toy').hidden) return;
-  $('toy').replaceChildren(`${name} is a toy: a small model of ${vocabularySize.toLocaleString('en')} tokens for short everyday ` +
-    'sentences. It shows the server at work. For real texts fetch a real model by ', element('code', {}, 'dragoman pull'), '.');
+  $('toy').replaceChildren(t('{0} is a toy: a small model of {1} tokens for short everyday sentences. It shows the server at work. ' +
+    'For real texts fetch a real model by ', name, count(vocabularySize)), element('code', {}, 'dragoman pull'), '.');
 }
 
 // Examples in the chosen language, or in one that can be translated; never over a text.
@@ -259,7 +296,7 @@ function showExamples() {
 function keep() {
   if (languages.models.length === 0) return;
   remember({
-    source: languages.source.value, target: languages.target.value, model: languages.model.value,
+    source: languages.source.value, target: languages.target.value, recent: languages.recent, model: languages.model.value,
     alternatives: $('alternatives').value, glossary: glossary.chosen, memory: corrections.chosen, html: $('html').checked, doubts: $('doubts').checked,
     open: FOLDS.filter((id) => $(id).open), text: source.value,
   });
@@ -284,13 +321,16 @@ async function start() {
   try {
     const [{models = []}, settings] = await Promise.all([json('v1/models'), json('page/settings.json').catch(() => ({}))]);
     limit = settings.maxCharacters ?? Infinity;
+    grpcPort = settings.grpcPort ?? grpcPort;
+    files.offer(settings.suffixes ?? []);
+    $('version').textContent = t('Version {0}, Apache License 2.0', settings.version ?? '');
     const first = languages.models.length === 0;
     const kept = first ? remembered() : {};
     languages.set(models, settings.pivot ?? '', kept);
     if (first && models.length) takeUp(kept);
     await corrections.offer(kept.memory);
     await glossary.offer(kept.glossary);
-    problem.show(models.length ? null : new ApiError(CODES.notFound, 'This server has no models.'));
+    problem.show(models.length ? null : new ApiError(CODES.notFound, t('This server has no models.')));
     onTyped();
     showToy();
     showExamples();
@@ -300,6 +340,5 @@ async function start() {
   }
 }
 
-new Files(() => languages.fields());
 onTyped();
 start();

@@ -3,6 +3,7 @@
 // The API counts bytes of UTF-8; a page counts in UTF-16.  Numbers that are 0 are left out of the JSON.
 
 import {element, percent} from './page.js';
+import {t} from './strings.js';
 
 // Words with at least this probability are not doubtful.
 const SURE = 0.7;
@@ -73,18 +74,57 @@ export function understand(hypothesis, source) {
   return {text, words: wordsOf(text, targetTokens, tokenScores), sourceTokens, targetTokens, links, blocks};
 }
 
-// Where each sentence and its translation begin: pairs of indices.
+// The sentences without the white space around them, as indices: {sourceBegin, sourceEnd, begin, end}, where the last two
+// are those of the translation.  A text that has none is one.
 export function sentencesOf(sentences, source, text) {
   const [from, to] = [byteIndex(source), byteIndex(text)];
-  return sentences.map(({sourceBegin = 0, targetBegin = 0}) => [from[sourceBegin] ?? 0, to[targetBegin] ?? 0]);
+  const inside = (whole, begin, end) => {
+    const part = whole.slice(begin, end);
+    return [begin + part.length - part.trimStart().length, begin + part.trimEnd().length];
+  };
+  const spans = sentences.length ? sentences.map(({sourceBegin = 0, sourceEnd = 0, targetBegin = 0, targetEnd = 0}) =>
+    [from[sourceBegin] ?? 0, from[sourceEnd] ?? 0, to[targetBegin] ?? 0, to[targetEnd] ?? 0]) : [[0, source.length, 0, text.length]];
+  return spans.map(([sourceFrom, sourceTo, targetFrom, targetTo]) => {
+    const [sourceBegin, sourceEnd] = inside(source, sourceFrom, sourceTo);
+    const [begin, end] = inside(text, targetFrom, targetTo);
+    return {sourceBegin, sourceEnd, begin, end};
+  }).filter((one) => one.sourceEnd > one.sourceBegin && one.end > one.begin);
 }
 
-// The sentences with their translations: {source, target}, without those that have no text.
-export function sentencePairs(sentences, source, text) {
-  const [from, to] = [byteIndex(source), byteIndex(text)];
-  const pairs = sentences.map(({sourceBegin = 0, sourceEnd = 0, targetBegin = 0, targetEnd = 0}) =>
-    ({source: source.slice(from[sourceBegin], from[sourceEnd]).trim(), target: text.slice(to[targetBegin], to[targetEnd]).trim()}));
-  return (pairs.length ? pairs : [{source: source.trim(), target: text.trim()}]).filter((pair) => pair.source && pair.target);
+// The sentences with their translations: {source, target}.
+export const pairsOf = ({sentences, source, text}) => sentences.map(({sourceBegin, sourceEnd, begin, end}) =>
+  ({source: source.slice(sourceBegin, sourceEnd), target: text.slice(begin, end)}));
+
+// What was understood, with `part` in the place of a sentence: what is understood of that sentence alone.
+export function replaceSentence(whole, sentence, part) {
+  const {sourceBegin, begin, end} = sentence;
+  const shift = part.text.length - (end - begin);
+  const moved = (one, by, more = {}) => ({...one, begin: one.begin + by, end: one.end + by, ...more});
+  const tokens = whole.targetTokens;
+  const inside = (token) => token.begin >= begin && token.end <= end && token.end > token.begin;
+  const first = Math.max(0, tokens.findIndex(inside));
+  const after = tokens.length - [...tokens].reverse().findIndex(inside); // of the last one inside
+  const rest = first + part.targetTokens.length - after;
+  // The tokens of the sentence alone, among all of them.
+  const sourceAt = whole.sourceTokens.findIndex((token) => token.end > token.begin && token.begin >= sourceBegin);
+  const partAt = part.sourceTokens.findIndex((token) => token.end > token.begin);
+  const link = ({token, share}) => ({token: token - partAt + sourceAt, share});
+  return {
+    ...whole,
+    text: whole.text.slice(0, begin) + part.text + whole.text.slice(end),
+    words: [
+      ...whole.words.filter((word) => word.end <= begin),
+      ...part.words.map((word) => moved(word, begin, {tokens: word.tokens.map((token) => token + first)})),
+      ...whole.words.filter((word) => word.begin >= end).map((word) => moved(word, shift, {tokens: word.tokens.map((token) => token + rest)})),
+    ],
+    targetTokens: [...tokens.slice(0, first), ...part.targetTokens.map((token) => moved(token, begin)), ...tokens.slice(after).map((token) => moved(token, shift))],
+    links: [
+      ...whole.links.slice(0, first),
+      ...part.links.map((links) => links.map(link).filter(({token}) => whole.sourceTokens[token])),
+      ...whole.links.slice(after)],
+    sentences: whole.sentences.map((one) => (one === sentence ? {...one, end: end + shift} : one.begin >= end ? moved(one, shift) : one)),
+    blocks: [], // whose matrices are those of the translation before
+  };
 }
 
 // The share of the attention of these target tokens that each source token has; null if unknown.
@@ -96,8 +136,8 @@ export function attentionOf(understood, tokens) {
 }
 
 // Draws the words into `output`.  `looked(word or null, its element)` is called when one is pointed at, or moved to by
-// the arrow keys.
-export function drawWords(output, understood, looked) {
+// the arrow keys, and `opened(word, its element)` when it is clicked, or Enter pressed.
+export function drawWords(output, understood, looked, opened) {
   const nodes = [];
   let at = 0;
   const drawn = understood.words.map((word, index) => {
@@ -108,7 +148,7 @@ export function drawWords(output, understood, looked) {
     if (word.doubtful) {
       node.classList.add('doubtful');
       node.style.setProperty('--doubt-share', (1 - word.sure / SURE).toFixed(1));
-      node.title = `${percent(word.sure)} sure`;
+      node.title = t('{0} sure', percent(word.sure));
     }
     nodes.push(node);
     return node;
@@ -123,7 +163,11 @@ export function drawWords(output, understood, looked) {
   output.onpointerover = (event) => look(event.target.index ?? -1);
   output.onpointerleave = () => look(-1);
   output.onblur = () => look(-1);
+  const open = (index) => { if (drawn[index]) opened(understood.words[index], drawn[index]); };
+  // A click that ends a selection is none on a word.
+  output.onclick = (event) => { if (getSelection().isCollapsed) open(event.target.index); };
   output.onkeydown = (event) => {
+    if (event.key === 'Enter') open(now);
     const to = {ArrowRight: now + 1, ArrowLeft: Math.max(0, now - 1), Home: 0, End: drawn.length - 1}[event.key];
     if (!drawn[to] || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

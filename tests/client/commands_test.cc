@@ -343,6 +343,122 @@ TEST_F(CommandsTest, ListsLanguages) {
   EXPECT_EQ(err(), "dragoman: no model translates from \"fi\"\n");
 }
 
+TEST_F(CommandsTest, OffersToolsToALanguageModel) {
+  ASSERT_EQ(RunWithServer({"mcp"}, R"({"jsonrpc":"2.0","id":1,"method":"tools/list"}
+{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"translate","arguments":{"text":"two\nlines","source_language":"en","target_language":"de","model":"en-de"}}}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"languages"}}
+)"),
+            kExitOk);
+  std::istringstream lines(out());
+  std::string tools, translated, languages;
+  ASSERT_TRUE(std::getline(lines, tools) && std::getline(lines, translated) &&
+              std::getline(lines, languages));
+  const json translate = json::parse(tools)["result"]["tools"][0];
+  EXPECT_EQ(translate["name"], "translate");
+  EXPECT_EQ(translate["inputSchema"]["required"], json::parse(R"(["text"])"));
+  EXPECT_EQ(translate["inputSchema"]["properties"]["target_language"]["type"], "string");
+  EXPECT_EQ(json::parse(translated), json::parse(R"({"jsonrpc": "2.0", "id": "b", "result": {
+      "content": [{"type": "text", "text": "TWO\nLINES"}], "isError": false,
+      "structuredContent": {"translation": "TWO\nLINES", "model": "en-de"}}})"));
+  EXPECT_EQ(server_.requests()[0].source_language() + server_.requests()[0].target_language() +
+                server_.requests()[0].model(),
+            "endeen-de");
+  EXPECT_EQ(json::parse(languages)["result"]["structuredContent"]["models"][0]["language_pairs"],
+            json::parse(R"([{"source": "en", "target": "de"}])"));
+}
+
+TEST_F(CommandsTest, AgreesOnAVersionOfTheModelContextProtocol) {
+  const auto agreed = [this](const std::string& version) {
+    RunWithServer({"mcp"},
+                  R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":")" +
+                      version + R"("}})");
+    return json::parse(out())["result"]["protocolVersion"];
+  };
+  for (const char* const known : {"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}) {
+    EXPECT_EQ(agreed(known), known);
+  }
+  EXPECT_EQ(agreed("2026-07-28"), "2025-11-25");  // it has no `initialize`
+  EXPECT_EQ(agreed("1999-01-01"), "2025-11-25");
+
+  // Since 2026-07-28 every request names the version.
+  const auto discovered = [this](const std::string& version) {
+    RunWithServer(
+        {"mcp"},
+        R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":)" +
+            version + "}}}");
+    return json::parse(out());
+  };
+  EXPECT_EQ(discovered(R"("2026-07-28")")["result"]["resultType"], "complete");
+  EXPECT_EQ(discovered(R"("2026-07-28")")["result"]["supportedVersions"][0], "2026-07-28");
+  EXPECT_EQ(discovered(R"("2031-01-01")")["error"]["code"], -32022);
+  EXPECT_EQ(discovered("[1]")["error"]["data"]["requested"], json::parse("[1]"));
+}
+
+TEST_F(CommandsTest, ALanguageModelReadsWhatWentWrong) {
+  const auto said = [this](const std::string& params) {
+    RunWithServer({"mcp"},
+                  R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" + params + "}");
+    const json result = json::parse(out())["result"];
+    return (result["isError"] ? "error: " : "") + std::string(result["content"][0]["text"]);
+  };
+  EXPECT_EQ(said(R"({"name": "translate"})"), "error: INVALID_ARGUMENT: text: is missing\n");
+  EXPECT_EQ(said(R"({"name": "translate", "arguments": {"text": 7}})"),
+            "error: INVALID_ARGUMENT: text: is a number, want a string\n");
+  EXPECT_EQ(said(R"({"name": "detect", "arguments": {"text": "a", "txt": "b"}})"),
+            "error: INVALID_ARGUMENT: txt: is no argument of detect\n");
+  EXPECT_EQ(said(R"({"name": "translate", "arguments": {"text": "bad"}})"),
+            "error: INVALID_ARGUMENT: the request is bad\n  contents[0]: is bad\n");
+  EXPECT_THAT(said(R"({"name": "translate", "arguments": {"text": "busy"}})"),
+              HasSubstr("try again in 0.25 s"));
+}
+
+TEST_F(CommandsTest, WhateverALanguageModelSendsIsAnswered) {
+  const std::string call = R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)";
+  const struct {
+    std::string line;
+    int code;
+  } kLines[] = {{"", -32700},
+                {"Good morning.", -32700},
+                {"\xff\xfe", -32700},
+                {R"({"jsonrpc":"2.0","id":1,"method":"ping")", -32700},
+                {std::string("{\0}", 3), -32700},
+                {std::string(7 << 20, 'a'), -32700},
+                {"7", -32600},
+                {"[]", -32600},
+                {"[7]", -32600},
+                {std::string(1000, '[') + std::string(1000, ']'), -32600},
+                {R"({"id":1,"id":2})", -32600},
+                {R"({"jsonrpc":"2.0","id":1})", -32600},
+                {R"({"jsonrpc":2,"id":1,"method":"ping"})", -32600},
+                {R"({"jsonrpc":"2.0","id":1,"method":["ping"]})", -32600},
+                {R"({"jsonrpc":"2.0","id":{},"method":"ping"})", -32600},
+                {R"({"jsonrpc":"2.0","id":1,"method":"pong"})", -32601},
+                {R"({"jsonrpc":"2.0","id":1,"method":"ping","params":[1]})", -32602},
+                {R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{}})", -32602},
+                {call + "{}}", -32602},
+                {call + R"({"name":["translate"]}})", -32602},
+                {call + R"({"name":"sing"}})", -32602},
+                {call + R"({"name":"detect","arguments":"text"}})", -32602}};
+  std::string input;
+  for (const auto& [line, code] : kLines) {
+    // Neither a notification nor an answer has an answer.
+    input += line + "\n" + R"({"jsonrpc":"2.0","method":"notifications/cancelled"})" + "\n" +
+             R"({"jsonrpc":"2.0","id":1,"result":{}})" + "\n";
+  }
+  ASSERT_EQ(RunWithServer({"mcp"}, input + R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])"),
+            kExitOk);
+  std::istringstream answers(out());
+  std::string answer;
+  for (const auto& [line, code] : kLines) {
+    ASSERT_TRUE(std::getline(answers, answer)) << line;
+    const json parsed = json::parse(answer);
+    EXPECT_EQ((parsed.is_array() ? parsed[0] : parsed)["error"]["code"], code) << answer;
+  }
+  ASSERT_TRUE(std::getline(answers, answer));
+  EXPECT_EQ(answer, R"([{"jsonrpc":"2.0","id":1,"result":{}}])");
+  EXPECT_FALSE(std::getline(answers, answer)) << answer;
+}
+
 TEST_F(CommandsTest, TakesShortOptions) {
   EXPECT_EQ(RunWithServer({"translate", "-m", "m", "-s", "en", "-t", "de", "-o", "json", "x"}),
             kExitOk);

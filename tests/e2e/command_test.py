@@ -5,14 +5,38 @@ import math
 import os
 import pty
 import subprocess
+import sys
 import tempfile
 import unittest
 
 import together
 from certificates import Authority
 from harness import CLIENT, FLOAT32, SERVER, ServerTest, free_port, golden_inputs, serve
+from suite import optional
 
 load_tests = together.load_tests
+
+# In both ways of agreeing on a version of the protocol.
+FASTMCP = "fastmcp==4.2.3"
+FASTMCP_CALLS = """
+import asyncio, json, sys
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+
+async def main():
+    seen = []
+    for mode in ("auto", "legacy"):
+        async with Client(StdioTransport(sys.argv[1], ["mcp", "--server", sys.argv[2]]), mode=mode) as client:
+            seen.append([tool.name for tool in await client.list_tools()])
+            translated = await client.call_tool("translate", {"text": "Good morning."})
+            seen += [translated.content[0].text, translated.structured_content["model"]]
+            refused = await client.call_tool("translate", {"text": 7}, raise_on_error=False)
+            languages = await client.call_tool("languages", {})
+            seen += [refused.is_error, languages.structured_content["models"][0]["model"]]
+    print(json.dumps(seen))
+
+asyncio.run(main())
+"""
 
 
 class CommandTest(ServerTest):
@@ -134,6 +158,34 @@ class CommandTest(ServerTest):
 
     def test_lists_languages(self):
         self.assertEqual(self.run_client("languages").stdout, "en: de\n")
+
+    def test_tools_for_a_language_model(self):
+        calls = ({"name": "translate", "arguments": {"text": "Good morning."}},
+                 {"name": "translate", "arguments": {"text": "Good morning.", "target_language": "fi"}},
+                 {"name": "detect", "arguments": {"text": "Wo ist der Bahnhof?"}},
+                 {"name": "languages"})
+        ended = self.run_client("mcp", input="".join(
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}) + "\n" for call in calls))
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        results = [json.loads(line)["result"] for line in ended.stdout.splitlines()]
+        self.assertEqual([result["isError"] for result in results], [False, True, False, False])
+        texts = [result["content"][0]["text"] for result in results]
+        self.assertEqual(texts[0], "Guten Morgen!")
+        self.assertRegex(texts[1], r'^INVALID_ARGUMENT: .*"fi"')
+        self.assertRegex(texts[2], r"^de [01]\.\d\d")
+        self.assertEqual(json.loads(texts[3]), results[3]["structuredContent"])
+
+    @optional
+    def test_the_client_fastmcp(self):
+        environment = self.enterContext(tempfile.TemporaryDirectory())
+        python = os.path.join(environment, "bin/python")
+        subprocess.run([sys.executable, "-m", "venv", environment], check=True, timeout=300)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", FASTMCP], check=True, timeout=300)
+        ended = subprocess.run([python, "-c", FASTMCP_CALLS, CLIENT, self.server.grpc_address],
+                               capture_output=True, text=True, timeout=300)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertEqual(json.loads(ended.stdout),
+                         [["translate", "detect", "languages"], "Guten Morgen!", "en-de", True, "en-de"] * 2)
 
 
 class CauseTest(unittest.TestCase):

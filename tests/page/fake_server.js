@@ -16,7 +16,7 @@ const SECURITY = {
 const MODEL = {
   name: 'en-de', version: '8e35c0690ec94de8', architecture: 'MarianMTModel', precision: 'int8', isDefault: true, state: 'STATE_READY',
   languagePairs: [{source: 'en', target: 'de'}], sourceLanguages: ['en'], targetLanguages: ['de'], maxSourceTokens: 512, vocabularySize: 8001,
-  encoderLayers: 4, encoderHeads: 8, crossLayers: 2, crossHeads: 8,
+  encoderLayers: 4, encoderHeads: 8, crossLayers: 2, crossHeads: 8, decoderLayers: 2, decoderHeads: 8,
 };
 const BACK = {...MODEL, name: 'de-en', isDefault: false, vocabularySize: 32000, languagePairs: [{source: 'de', target: 'en'}], sourceLanguages: ['de'], targetLanguages: ['en']};
 const WORDS = {
@@ -27,8 +27,8 @@ const WORDS = {
 };
 
 // Of a head: each token looks at the one before it.
-function headOf({kind, layer = 0, heads: [head]}) {
-  const width = WORDS.source.length;
+function headOf(kind, layer, head) {
+  const width = kind === 'ATTENTION_KIND_DECODER' ? WORDS.target.length : WORDS.source.length;
   const rows = kind === 'ATTENTION_KIND_ENCODER' ? width : WORDS.target.length;
   const probabilities = [];
   for (let row = 0; row < rows; row++) {
@@ -37,7 +37,7 @@ function headOf({kind, layer = 0, heads: [head]}) {
   return {kind, layer, head, sourceEnd: width, queryEnd: rows, probabilities};
 }
 
-function translation({contents: [text], options = {}, output = {}, sourceLanguage, targetLanguage, glossaryIds = []}) {
+function translation({contents: [text], options = {}, output = {}, sourceLanguage, targetLanguage, glossaryIds = [], targetPrefixes = []}) {
   const detected = sourceLanguage === 'auto' && {detectedLanguage: 'en', detectionConfidence: 0.93};
   if (detected && targetLanguage === 'en') return {hypotheses: [{text, score: 0}], ...detected};
   const source = 'Where is the nearest train station?';
@@ -62,7 +62,14 @@ function translation({contents: [text], options = {}, output = {}, sourceLanguag
       ...(output.attention && {attention: [{sourceEnd: WORDS.source.length, targetEnd: WORDS.target.length, probabilities}]}),
     },
   };
-  if (output.attentionHeads) best.alignedText.heads = output.attentionHeads.map(headOf);
+  if (output.attentionHeads) {
+    best.alignedText.heads = output.attentionHeads.flatMap(({kind, layer = 0, heads}) => heads.map((head) => headOf(kind, layer, head)));
+  }
+  if (options.returnAlternatives) {
+    const [prefix] = targetPrefixes;
+    return {hypotheses: [best, ...['gleich nebenan?', 'weit von hier?', 'gleich nebenan?'].map((rest) => ({text: prefix + rest, score: -1})),
+      {text: `${prefix.trim()}art`, score: -3}], sourceTokens: 8};
+  }
   if (output.candidates) {
     best.steps = [...WORDS.target.map((token, i) => ({candidates: [{token, logProb: WORDS.scores[i]}, {token: '▁Zug', logProb: -2.3}]})),
       {end: true, candidates: [{token: '</s>', logProb: -0.01}]}];
@@ -102,7 +109,7 @@ class FakeServer {
     this.token = null;
     this.noHeads = ''; // why heads are refused
     this.streams = true;
-    this.settings = {maxCharacters: 1000, pivot: ''};
+    this.settings = {maxCharacters: 1000, pivot: '', version: '1.2.3', grpcPort: '50077', suffixes: ['.txt', '.docx', '.odt']};
     this.metricsServed = true;
     this.began = Date.now();
     this.requests = [];

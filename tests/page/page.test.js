@@ -86,11 +86,11 @@ async function letter(text) {
   return file;
 }
 
-async function saved(name) {
+async function saved(name, link = '#file-save') {
   const downloadPath = newDirectory();
   await page.send('Browser.setDownloadBehavior', {behavior: 'allow', downloadPath, browserContextId: context.id});
-  assert.equal(await textOf('#file-save'), `Save ${name}`);
-  await page.click('#file-save');
+  if (link === '#file-save') assert.equal(await textOf(link), `Save ${name}`);
+  await page.click(link);
   const file = path.join(downloadPath, name);
   await until(`${name} is saved`, () => fs.existsSync(file));
   return fs.readFileSync(file, 'utf8');
@@ -110,6 +110,7 @@ async function lookAround(name) {
   for (const [theme, width] of ['light', 'dark'].flatMap((theme) => [1280, 768, 320].map((width) => [theme, width]))) {
     await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: theme}]);
     await page.setViewport({width, height: width === 320 ? 640 : 900});
+    await page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(() => done())); }));
     if (AXE) assert.deepEqual(await violations(), [], `${name}, ${theme}, ${width} wide`);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${name} is ${overflow} wider than a window of ${width}`);
@@ -132,6 +133,9 @@ describe('against a fake server', () => {
     await until('examples are there', () => page.count('#examples button'));
     assert.equal(await textOf('#source-language'), 'English');
     assert.equal(await textOf('#target-language'), 'German');
+    assert.equal(await textOf('#formats'), 'Files, too, chosen or dropped here: .docx .odt and others');
+    assert.match(await page.$eval('#choose-file', (node) => node.title), /\.txt \.docx \.odt$/);
+    assert.equal(await textOf('.about'), 'Version 1.2.3, Apache License 2.0 How programs call this server');
     assert.match(await textOf('#toy'), /en-de is a toy: .* 8,001 tokens/);
     await lookAround('empty');
     await page.click('#examples button');
@@ -159,6 +163,12 @@ describe('against a fake server', () => {
     const terms = () => page.$$eval('.word.term', (nodes) => nodes.map((node) => node.textContent));
     await until('terms are marked', async () => (await terms()).length > 0);
     assert.deepEqual(server.requests.at(-1).glossaryIds, ['g1']);
+    await open('#program-section');
+    for (const tab of ['curl', 'grpcurl', 'python', 'node', 'go']) {
+      await page.click(`#tab-${tab}`);
+      assert.match(await textOf('#snippet'), /glossary_?ids"?[:=] ?\[\s*"g1"/i, tab);
+    }
+    await open('#program-section');
     assert.deepEqual(await terms(), ['nächste', 'Bahnhof?']);
     assert.match(await page.$eval('.word.term', (node) => node.title), /^nearest: from the glossary/);
     assert.equal(await textOf('#unmet'), 'Not as the glossary has it: is');
@@ -221,8 +231,11 @@ describe('against a fake server', () => {
     await until('the matrix is there', () => page.count('#map rect'));
     assert.equal(server.requests.slice(-1)[0].output.attention, true);
     await translated();
-    await page.click('#tab-python');
-    assert.match(await textOf('#snippet'), /import dragoman/);
+    for (const [tab, program] of [['python', /import dragoman.*"127\.0\.0\.1:50077"/s], ['node', /new Client\('127\.0\.0\.1:50077'\)/],
+      ['go', /dragoman\.Dial\("127\.0\.0\.1:50077"/], ['grpcurl', /127\.0\.0\.1:50077 dragoman/]]) {
+      await page.click(`#tab-${tab}`);
+      assert.match(await textOf('#snippet'), program);
+    }
 
     // Of the two words that are less than sure, the worse one is marked: of a few words one, of many a tenth.
     const doubtful = () => page.$$eval('.word.doubtful', (nodes) =>
@@ -269,6 +282,99 @@ describe('against a fake server', () => {
     await lookAround('translated');
   });
 
+  it('offers what could stand in the place of a word, and the rest follows', async () => {
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await translatedAfter(() => setText(TEXT));
+    assert.ok(!await shown('#choices'));
+    await page.click('.word:nth-of-type(4)');
+    const offered = () => page.$$eval('#choices button', (nodes) => nodes.map((node) => node.textContent));
+    await until('alternatives are there', async () => (await offered()).join() === 'gleich nebenan?,weit von hier?');
+    const [asked] = server.requests.slice(-1);
+    assert.deepEqual([asked.contents, asked.targetPrefixes, asked.options.returnAlternatives], [[TEXT], ['Wo ist der '], true]);
+    assert.equal(await page.$eval('#choices', (node) => node.ariaLabel), 'Instead of “nächste”');
+    await lookAround('choices');
+    await page.setViewport({width: 1200, height: 900});
+    await page.click('#choices button:nth-of-type(2)');
+    assert.equal(await textOf('#output'), 'Wo ist der weit von hier?');
+    assert.equal(await textOf('#state'), 'As you chose');
+    assert.ok(!await shown('#choices') && !await shown('#attention-section'));
+    // By keyboard: the first word, Enter, the second alternative; Escape keeps what is there.
+    await page.press('ArrowRight');
+    await page.press('Enter');
+    await until('alternatives are there', async () => (await offered()).length === 4);
+    assert.deepEqual(server.requests.at(-1).targetPrefixes, ['']);
+    await page.press('ArrowDown');
+    await page.press('Enter');
+    await until('it is chosen', async () => (await textOf('#output')) === 'gleich nebenan?');
+    await page.press('ArrowRight');
+    await page.press('Enter');
+    await until('alternatives are there', async () => (await offered()).length === 3);
+    await page.press('Escape');
+    assert.ok(!await shown('#choices'));
+    assert.equal(await textOf('#output'), 'gleich nebenan?');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'output');
+  });
+
+  it('shares, copies and saves a translation', async () => {
+    await page.goto(server.origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    for (const id of ['#copy', '#share', '#save']) assert.ok(!await shown(id), id);
+    await translatedAfter(() => setText(TEXT));
+    await page.click('#share');
+    await until('it says so', async () => (await textOf('#share')) === 'Link copied');
+    await page.click('#copy');
+    await until('it says so', async () => (await textOf('#copy')) === 'Copied');
+    assert.equal(await saved('translation.de.txt', '#save'), TRANSLATION);
+  });
+
+  it('speaks the language of the browser', async () => {
+    for (const [language, placeholder, german, done] of [
+      ['de-AT', 'Text eingeben oder einfügen', 'Deutsch', /^In .* übersetzt$/], ['fr', 'Saisissez ou collez un texte', 'allemand', /^Traduit en /],
+      ['es', 'Escriba o pegue un texto', 'alemán', /^Traducido en /], ['ja', 'Type or paste a text', 'German', /^Translated in /]]) {
+      await page.send('Emulation.setUserAgentOverride', {userAgent: 'test', acceptLanguage: language});
+      await page.goto(`${server.origin}/?${language}`);
+      await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+      assert.equal(await page.$eval('#source', (node) => node.placeholder), placeholder);
+      assert.equal(await textOf('#target-language'), german);
+      await setText(TEXT);
+      await until('it is translated', async () => done.test(await textOf('#state')));
+      for (const selector of ['#options', '#attention-section', '#timing-section', '#program-section']) {
+        if (!await page.$eval(selector, (node) => node.open)) await open(selector);
+      }
+      await until('the matrix is there', () => page.count('#map rect'));
+      if (language !== 'ja') await lookAround(`in-${language}`);
+      await page.setViewport({width: 1200, height: 900});
+    }
+  });
+
+  it('finds a language among many, and has the last ones in front', async () => {
+    const many = 'af ar az be bg bn ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu id is it ja ka kk'.split(' ');
+    server.models = [{...MODEL, languagePairs: undefined, sourceLanguages: ['en'], targetLanguages: many}];
+    await page.goto(server.origin);
+    await until('it is searched', () => shown('#target-search'));
+    assert.ok(!await shown('#source-search'), 'there are few');
+    assert.equal(await page.$eval('#target-search', (node) => node.placeholder), 'Search 32 languages');
+    const found = () => page.$$eval('#target-found button', (nodes) => nodes.map((node) => node.textContent));
+    for (const [typed, want] of [['germ', 'German'], ['deutsch', 'German'], ['français', 'French'], ['magyar', 'Hungarian']]) {
+      await page.$eval('#target-search', (node) => { node.value = ''; });
+      await page.type('#target-search', typed);
+      assert.equal((await found())[0], want, typed);
+    }
+    await lookAround('search');
+    await page.setViewport({width: 1200, height: 900});
+    await page.focus('#target-search');
+    await page.press('Enter');
+    assert.equal(await valueOf('#target-language'), 'hu');
+    assert.ok(!await shown('#target-found'));
+    await translatedAfter(() => setText(TEXT));
+    await page.select('#target-language', 'fr');
+    await page.reload();
+    await translated();
+    assert.deepEqual(await page.$eval('#target-language', (node) => [...node.querySelector('optgroup').children].map(({value}) => value)), ['fr', 'hu']);
+    assert.equal(await valueOf('#target-language'), 'fr');
+  });
+
   it('shows what a head looks at', async () => {
     const headsAsked = () => server.requests.flatMap(({output}) => output.attentionHeads ?? []);
     const rows = (pattern) => until(`rows match ${pattern}`, async () => pattern.test(await textOf('#map')));
@@ -297,18 +403,41 @@ describe('against a fake server', () => {
     assert.ok(!await shown('#candidates'));
     await lookAround('head');
 
+    // All heads of a layer have strips in one picture.
+    await page.setViewport({width: 1200, height: 900});
+    await page.select('#head-number', 'all');
+    await until('the strips are there', async () => (await page.count('#map .strip')) === 8 * 49);
+    assert.deepEqual(headsAsked().at(-1).heads, [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert.match(await textOf('#map-legend'), /^Head 1.*Head 8$/);
+    await page.focus('#map');
+    await page.press('ArrowDown');
+    assert.match(await textOf('#map-readout'), /^“is” gives 86 % .* Of the heads: 1: 86 %, 2: 86 %/);
+    await lookAround('heads');
+    await page.setViewport({width: 1200, height: 900});
+
+    // Within the translation the columns are what was there before.
+    await page.select('#head-kind', 'ATTENTION_KIND_DECODER');
+    await until('it is drawn', async () => /^Columns are what was translated before, rows the translation;/.test(await textOf('#attention-section .hint')));
+    assert.ok(!await shown('#map-legend'));
+    await page.focus('#map');
+    await page.press('ArrowDown');
+    assert.match(await textOf('#map-readout'), /^“ist” gives 86 % of its attention to “(Wo|start)”\.$/);
+    await redrawnAfter(() => page.select('#head-kind', 'ATTENTION_KIND_ENCODER'));
+    await redrawnAfter(() => page.select('#head-number', '5'));
+    const before = headsAsked().length;
+
     // The next text is shown with the same head, but a text that comes while the picture is closed is not.
     await page.setViewport({width: 1200, height: 900});
     await translatedAfter(() => setText(`${TEXT}!`));
-    await until('the head is asked for', () => headsAsked().length === 3);
-    assert.deepEqual(headsAsked()[2], {kind: 'ATTENTION_KIND_ENCODER', layer: 3, heads: [5]});
+    await until('the head is asked for', () => headsAsked().length === before + 1);
+    assert.deepEqual(headsAsked().at(-1), {kind: 'ATTENTION_KIND_ENCODER', layer: 3, heads: [5]});
     await rows(/station.*station/);
     await open('#attention-section');
     await translatedAfter(() => setText(`${TEXT}!!`));
-    assert.equal(headsAsked().length, 3);
+    assert.equal(headsAsked().length, before + 1);
     await translatedAfter(() => open('#attention-section'));
     await rows(/station.*station/);
-    assert.equal(headsAsked().length, 4);
+    assert.equal(headsAsked().length, before + 2);
 
     await page.select('#head-kind', 'ATTENTION_KIND_CROSS');
     await rows(/Bahn/);
@@ -329,7 +458,7 @@ describe('against a fake server', () => {
     await open('#attention-section');
     await until('heads are offered', () => shown('#head-kind'));
     assert.deepEqual(await page.$$eval('#head-kind option', (nodes) => nodes.filter(({hidden}) => !hidden).map(({value}) => value)),
-      ['', 'ATTENTION_KIND_CROSS']);
+      ['', 'ATTENTION_KIND_CROSS', 'ATTENTION_KIND_DECODER']);
     await page.select('#head-kind', 'ATTENTION_KIND_CROSS');
     await until('it says so', async () => (await textOf('#map-readout')) === 'Needs 2000000 numbers, want at most 1048576');
     assert.equal(await valueOf('#head-kind'), '');
@@ -337,7 +466,7 @@ describe('against a fake server', () => {
   });
 
   it('offers no heads of a recurrent model', async () => {
-    server.models = [{...MODEL, encoderLayers: 0, crossLayers: 0}];
+    server.models = [{...MODEL, encoderLayers: 0, crossLayers: 0, decoderLayers: 0}];
     await page.goto(server.origin);
     await page.type('#source', TEXT);
     await translated();
@@ -533,11 +662,14 @@ describe('against a fake server', () => {
     const drop = (text) => page.evaluate((content) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File([content], 'letter.txt'));
+      dispatchEvent(new DragEvent('dragover', {dataTransfer, cancelable: true}));
+      if (!document.querySelector('#drop').checkVisibility()) throw new Error('it does not say that a file may be dropped');
       dispatchEvent(new DragEvent('drop', {dataTransfer, cancelable: true}));
     }, text);
     let release;
     server.fileMayEnd = new Promise((done) => { release = done; });
     await drop('Greetings.');
+    assert.ok(!await shown('#drop'));
     await until('it is at a quarter', async () => (await page.$eval('#file-progress', (node) => node.value)) === 0.25);
     await page.click('#file-stop');
     assert.ok(!await shown('#file'));
@@ -650,6 +782,29 @@ describe('against the real server', {skip: !process.env.DRAGOMAN_PAGE}, () => {
     assert.ok(await page.count('.word') === 2);
     await until('the picture is there', () => shown('#attention-section'));
     await lookAround('real');
+  });
+
+  it('lets the rest of a sentence follow another word', async () => {
+    await page.goto(origin);
+    await until('languages are there', () => page.$eval('#source-language', (node) => !node.disabled));
+    await setText('The cat sleeps. The old house is small. The cat sleeps.');
+    await until('it is translated', async () => (await textOf('#state')).startsWith('Translated'));
+    const sentences = (await textOf('#output')).split(/(?<=\.) /);
+    assert.equal(sentences.length, 3);
+    const words = await page.$$eval('.word', (nodes) => nodes.map((node) => node.textContent));
+    const second = sentences[0].split(' ').length; // the second word of the second sentence
+    await page.click(`.word:nth-of-type(${second + 2})`);
+    await until('alternatives are there', () => page.count('#choices button'));
+    const choice = await textOf('#choices button');
+    await page.click('#choices button');
+    const [first, changed, last] = (await textOf('#output')).split(/(?<=\.) /);
+    assert.deepEqual([first, last], [sentences[0], sentences[2]]);
+    assert.notEqual(changed, sentences[1]);
+    assert.ok(changed.startsWith(`${words[second]} ${choice.replace(' …', '')}`), `${changed} does not begin with ${choice}`);
+    // Each word still knows where it came from.
+    await page.hover(`.word:nth-of-type(${first.split(' ').length + changed.split(' ').length + 2})`);
+    assert.ok(await page.count('#mirror mark'));
+    await lookAround('real-choices');
   });
 
   it('translates a file', async () => {

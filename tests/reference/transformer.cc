@@ -53,35 +53,6 @@ void AddAndNormalize(const Matrix& sublayer, const LayerNorm& norm, Matrix* x) {
   }
 }
 
-// Section 3.2.2: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O.  Queries come from `x`, keys
-// and values from `memory`; a head is a block of columns.  With `causal`, position t sees the
-// positions up to t (section 3.2.3).
-Matrix MultiHeadAttention(const Attention& attention, const Matrix& x, const Matrix& memory,
-                          int heads, bool causal) {
-  const Matrix q = Apply(attention.q, x);
-  const Matrix k = Apply(attention.k, memory);
-  const Matrix v = Apply(attention.v, memory);
-  const int width = static_cast<int>(q[0].size());
-  const int d_k = width / heads;
-  const float scale = 1.0f / std::sqrt(static_cast<float>(d_k));
-  Matrix concatenated(x.size(), Vector(width, 0.0f));
-  for (size_t t = 0; t < x.size(); ++t) {
-    for (int head = 0; head < heads; ++head) {
-      const int first = head * d_k;
-      // Equation 1: Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V.
-      Vector weights(causal ? t + 1 : memory.size());
-      for (size_t s = 0; s < weights.size(); ++s) {
-        weights[s] = Dot(&q[t][first], &k[s][first], d_k) * scale;
-      }
-      Softmax(&weights);
-      for (size_t s = 0; s < weights.size(); ++s) {
-        for (int i = first; i < first + d_k; ++i) concatenated[t][i] += weights[s] * v[s][i];
-      }
-    }
-  }
-  return Apply(attention.out, concatenated);
-}
-
 float Activate(Activation activation, float x) {
   switch (activation) {
     case Activation::kNone:
@@ -153,6 +124,32 @@ Vector Project(const Transformer& model, const Vector& x) {
 }
 
 }  // namespace
+
+Matrix MultiHeadAttention(const Attention& attention, const Matrix& x, const Matrix& memory,
+                          int heads, bool causal) {
+  const Matrix q = Apply(attention.q, x);
+  const Matrix k = Apply(attention.k, memory);
+  const Matrix v = Apply(attention.v, memory);
+  const int width = static_cast<int>(q[0].size());
+  const int d_k = width / heads;
+  const float scale = 1.0f / std::sqrt(static_cast<float>(d_k));
+  Matrix concatenated(x.size(), Vector(width, 0.0f));
+  for (size_t t = 0; t < x.size(); ++t) {
+    for (int head = 0; head < heads; ++head) {
+      const int first = head * d_k;
+      // Equation 1: Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V.
+      Vector weights(causal ? t + 1 : memory.size());
+      for (size_t s = 0; s < weights.size(); ++s) {
+        weights[s] = Dot(&q[t][first], &k[s][first], d_k) * scale;
+      }
+      Softmax(&weights);
+      for (size_t s = 0; s < weights.size(); ++s) {
+        for (int i = first; i < first + d_k; ++i) concatenated[t][i] += weights[s] * v[s][i];
+      }
+    }
+  }
+  return Apply(attention.out, concatenated);
+}
 
 // Section 3.1, the encoder.
 Matrix Encode(const Transformer& model, const std::vector<int32_t>& tokens) {

@@ -65,6 +65,12 @@ struct Transformer {
   Weights weights;
 };
 
+// Section 3.2.2: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O.  Queries come from `x`, keys
+// and values from `memory`; a head is a block of columns.  With `causal`, position t sees the
+// positions up to t (section 3.2.3).
+Matrix MultiHeadAttention(const Attention& attention, const Matrix& x, const Matrix& memory,
+                          int heads, bool causal);
+
 // The encoder's output [tokens, d_model].
 Matrix Encode(const Transformer& model, const std::vector<int32_t>& tokens);
 

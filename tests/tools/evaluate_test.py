@@ -77,6 +77,23 @@ class ChrfTest(unittest.TestCase):
         self.assertAlmostEqual(metrics.chrf(["abc"], ["abcdef"]), 100 * 5 * recall / (4 + recall))
 
 
+class WordErrorRateTest(unittest.TestCase):
+
+    def test_counts_insertions_deletions_and_replacements(self):
+        for translation, reference, errors, words in (
+                ("the cat sat on the mat", "the cat sat on the mat", 0, 6),
+                ("the cat sit on the", "the cat sat on the mat", 2, 6),
+                ("hello duck", "hello world", 1, 2),
+                ("a b c d", "b c d e", 2, 4),
+                ("", "two words", 2, 2),
+                ("one of many more", "one", 3, 1)):
+            self.assertAlmostEqual(metrics.word_error_rate([translation], [reference]), 100 * errors / words)
+
+    def test_long_sentences_weigh_more(self):
+        self.assertAlmostEqual(metrics.word_error_rate(["a", "b c d"], ["x", "b c d"]), 25.0)
+        self.assertEqual(metrics.word_error_rate([""], [""]), 0.0)
+
+
 def client_line(source, text, ids):
     return json.dumps({"source": source, "source_tokens": 3, "truncated": False, "hypotheses": [
         {"text": text, "token_ids": ids, "finish_reason": "eos"}]})
@@ -113,6 +130,7 @@ class EvaluateTest(unittest.TestCase):
         report = self.report("--pairs", self.pairs, "--translations", translations)
         self.assertAlmostEqual(report["bleu"], 100.0)
         self.assertAlmostEqual(report["chrf2"], 100.0)
+        self.assertEqual(report["word_error_rate"], 0.0)
         self.assertEqual(report["words"]["reference"], {"mean": 2.5, "p50": 1, "p90": 4, "max": 4})
         code, out, _ = self.run_evaluate("--pairs", self.pairs, "--translations", translations)
         self.assertEqual(code, 0)

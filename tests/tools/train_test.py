@@ -12,7 +12,7 @@ import unittest
 
 import torch
 
-from toy_text import ToyTextTest  # which finds tools/train
+from toy_text import ROOT, ToyTextTest  # which finds tools/train
 
 import batches
 import export
@@ -23,7 +23,8 @@ import train
 import trainer
 import validation
 import vocabulary
-from model import ModelSize, Transformer, sinusoids
+from flags import PROFILES
+from model import Attention, ModelSize, Transformer, sinusoids
 
 torch.set_num_threads(1)
 SIZE = ModelSize(vocabulary=20, width=16, feed_forward=32, heads=4, encoder_layers=2,
@@ -69,10 +70,15 @@ class ModelTest(unittest.TestCase):
             difference = (self.model(changed, target) - before).abs().amax(dim=(0, 2))
             self.assertTrue((difference > 1e-6).all())
 
-    def test_positions_are_sines_then_cosines(self):
-        table = sinusoids(3, 4)
-        want = [math.sin(2), math.sin(2 / 100), math.cos(2), math.cos(2 / 100)]
-        torch.testing.assert_close(table[2], torch.tensor(want))
+    def test_the_profile_base_is_that_of_the_paper(self):
+        base = PROFILES["base"]
+        with torch.device("meta"):
+            model = Transformer(ModelSize(**{name: base[name] for name in (
+                "vocabulary", "width", "feed_forward", "heads", "encoder_layers", "decoder_layers")}))
+        # Table 3: N = 6, d_model = 512, d_ff = 2048, h = 8: 65 million.
+        self.assertEqual((base["encoder_layers"], base["width"], base["feed_forward"], base["heads"]),
+                         (6, 512, 2048, 8))
+        self.assertEqual(round(sum(p.numel() for p in model.parameters()) / 1e6), 63)
 
     def test_greedy_search_takes_the_likeliest_token_each_time(self):
         sources = [random_tokens(4).tolist(), random_tokens(7).tolist()]
@@ -86,6 +92,63 @@ class ModelTest(unittest.TestCase):
             want = [row.log_softmax(0)[token] for row, token in zip(logits, target)]
             torch.testing.assert_close(
                 search.log_probabilities(self.model, source, target), torch.stack(want))
+
+
+class WorkedExamplesTest(unittest.TestCase):
+    """The numbers with which attention and positions are often explained; tests/model has them, too."""
+
+    def attend(self, query, key, value, x, memory):
+        """What x makes of the memory with one head."""
+        width = len(x)
+        attention = Attention(width, heads=1)
+        with torch.no_grad():
+            for projection, weight in ((attention.q_proj, query), (attention.k_proj, key),
+                                       (attention.v_proj, value), (attention.out_proj, torch.eye(width))):
+                projection.weight.copy_(weight)
+                projection.bias.zero_()
+            return attention(x[None, None], memory[None], torch.tensor(True))[0, 0]
+
+    def test_scores_are_divided_by_eight_and_become_shares(self):
+        for scores, shares in (((112, 96), (0.88079708, 0.11920292)),  # 14 and 12
+                               ((8, 16), (0.26894142, 0.73105858)),  # 1 and 2
+                               ((80, 160), (4.5397869e-05, 0.99995460))):
+            x, memory = torch.zeros(64), torch.zeros(2, 64)
+            x[0] = 1
+            memory[:, 0] = torch.tensor(scores)
+            memory[0, 1] = memory[1, 2] = 1
+            got = self.attend(torch.eye(64), torch.eye(64), torch.eye(64), x, memory)
+            torch.testing.assert_close(got[1:3], torch.tensor(shares), rtol=0, atol=1e-7)
+
+    def test_the_example_of_a_lecture(self):
+        with open(os.path.join(ROOT, "tests/golden/attention.json"), encoding="utf-8") as file:
+            example = {name: torch.tensor(numbers) for name, numbers in json.load(file).items()}
+        words, second, eye = example["words"], example["words"][1], torch.eye(16)
+        query, key = example["query"], example["key"]
+        scores = (words @ key.T) @ (query @ second)
+        torch.testing.assert_close(scores, example["scores"])
+        torch.testing.assert_close(torch.softmax(scores / 4, dim=0), example["attention"])
+        for got, want in (
+                (self.attend(query, key, example["value"], second, words), example["context"]),
+                (self.attend(4 * eye, eye, eye, second, words), example["context_without_projections"]),
+                # What attends to a single row returns its value.
+                (self.attend(eye, eye, example["third_head_key"], second, second[None]),
+                 example["third_head_key_of_second"])):
+            torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-4)
+
+    def test_positions_of_four_numbers(self):
+        want = torch.tensor([[0, 1, 0, 1], [0.84147098, 0.54030231, 0.00999983, 0.99995000],
+                             [0.90929743, -0.41614684, 0.01999867, 0.99980001],
+                             [0.14112001, -0.98999250, 0.02999550, 0.99955003]])
+        torch.testing.assert_close(sinusoids(4, 4, interleaved=True), want, rtol=0, atol=1e-7)
+        torch.testing.assert_close(sinusoids(4, 4), want[:, [0, 2, 1, 3]], rtol=0, atol=1e-7)
+
+    def test_positions_of_twenty_words_in_512_numbers(self):
+        halves, interleaved = sinusoids(20, 512)[19], sinusoids(20, 512, interleaved=True)[19]
+        for i, sine, cosine in ((0, 0.14987721, 0.98870462), (1, -0.49773482, 0.86732926),
+                                (128, 0.18885889, 0.98200424), (255, 0.00196960, 0.99999806)):
+            want = torch.tensor([sine, cosine])
+            torch.testing.assert_close(halves[[i, 256 + i]], want, rtol=0, atol=1e-7)
+            torch.testing.assert_close(interleaved[[2 * i, 2 * i + 1]], want, rtol=0, atol=1e-7)
 
 
 class TrainingTest(unittest.TestCase):
@@ -394,6 +457,13 @@ class CommandTest(ToyCorpusTest):
         self.assertEqual(export.load(f"{second}/model")[1].pieces, german)
         with open(f"{second}/model/README.md", encoding="utf-8") as file:
             self.assertIn("--vocabulary-from model", file.read())
+
+    def test_says_that_there_is_nothing_to_train_on(self):
+        for flags, message in ((("--max-tokens", "2"), "no training pair has at most --max-tokens 2"),
+                               (("--test-pairs", "100000"), "want at least 100006")):
+            code, _, err = self.run_train("--out", os.path.join(self.folder, "empty"), *flags)
+            self.assertEqual((code, err.count("\n")), (1, 1), err)
+            self.assertIn(message, err)
 
     def test_a_signal_ends_a_run_in_good_order(self):
         out = os.path.join(self.folder, "ended")

@@ -147,8 +147,10 @@ class SplitTest(unittest.TestCase):
                                   [("one", "eins")]))
 
     def test_says_what_is_wrong(self):
-        with self.assertRaisesRegex(text.InputError, "50 distinct pairs, want more than 51"):
+        with self.assertRaisesRegex(text.InputError, "50 distinct pairs, want at least 51"):
             text.split(self.texts()[2:], 50, 1)
+        with self.assertRaisesRegex(text.InputError, "none is left to train on"):
+            text.split(self.texts()[2:], 49, 1)
         turned = text.ParallelText(("deu", "eng"), "d", [("d 1", "e 1")])
         with self.assertRaisesRegex(text.InputError, "the first language must be the same"):
             text.split(self.texts() + [turned], 1, 1)

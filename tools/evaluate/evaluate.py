@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures how good and how fast the translations of a model are: BLEU, chrF, speed and lengths.
+"""Measures how good and how fast the translations of a model are: BLEU, chrF, word errors, speed and lengths.
 
 Translates one side of a parallel text with the `dragoman` command and a running server, and compares
 the translations with the other side:
@@ -115,6 +115,7 @@ def report_of(sources, references, translations, seconds=None):
         "brevity_penalty": score.brevity_penalty,
         "length_ratio": score.words / max(score.reference_words, 1),
         "chrf2": metrics.chrf(texts, references),
+        "word_error_rate": metrics.word_error_rate(texts, references),
         "words": {name: spread([len(text.split()) for text in side])
                   for name, side in (("source", sources), ("reference", references),
                                      ("translation", texts))},

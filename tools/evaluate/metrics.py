@@ -1,4 +1,4 @@
-"""BLEU and chrF of a corpus, as sacreBLEU 2 defines them.
+"""BLEU and chrF of a corpus, as sacreBLEU 2 defines them, and the word error rate.
 
     bleu(["The dog bit the man."], [["The dog had bit the man."]]).score
 
@@ -99,3 +99,19 @@ def chrf(translations, references, order=6, beta=2):
     precision = sum(matches[n] / found[n] for n in orders) / len(orders)
     recall = sum(matches[n] / wanted[n] for n in orders) / len(orders)
     return 100 * (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+
+
+def word_error_rate(translations, references):
+    """The words to insert, delete or replace (Levenshtein, 1966) to make the references of the translations, in
+    percent of the words of the references: above 100 if there are more.  A word is what stands between white space."""
+    errors = words = 0
+    for translation, reference in zip(translations, references, strict=True):
+        wanted = reference.split()
+        row = list(range(len(wanted) + 1))  # the errors of no words against the first n of those wanted
+        for word in translation.split():
+            above, row = row, [row[0] + 1]
+            for n, want in enumerate(wanted):
+                row.append(min(above[n] + (word != want), above[n + 1] + 1, row[n] + 1))
+        errors += row[-1]
+        words += len(wanted)
+    return 100 * errors / max(words, 1)

@@ -24,6 +24,12 @@ PROFILES = {
             "steps": 100_000, "test_pairs": 2000, "validation_pairs": 500, "report_every": 100,
             "validate_every": 2500, "dropout": 0.1, "average_decay": 0.9995,
             "precision": "bfloat16"},
+    # That of "Attention Is All You Need", section 5 and table 3.
+    "base": {"vocabulary": 37000, "width": 512, "feed_forward": 2048, "heads": 8,
+             "encoder_layers": 6, "decoder_layers": 6, "batch_tokens": 25_000, "warmup": 4000,
+             "steps": 100_000, "test_pairs": 2000, "validation_pairs": 500, "report_every": 100,
+             "validate_every": 2500, "dropout": 0.1, "average_decay": 0.9995,
+             "precision": "bfloat16"},
 }
 
 

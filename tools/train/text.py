@@ -91,7 +91,7 @@ def _hold_out(pairs: Iterable[Pair], counts: tuple[int, int]) -> tuple[list[Pair
             seen[0].add(keys[0])
             seen[1].add(keys[1])
     if len(chosen) < sum(counts):
-        raise InputError(f"{len(chosen)} distinct pairs, want more than {sum(counts)}: "
+        raise InputError(f"{len(chosen)} distinct pairs, want at least {sum(counts)}: "
                          "give more text, or a lower --test-pairs and --validation-pairs")
     return chosen[:counts[0]], chosen[counts[0]:]
 
@@ -131,6 +131,9 @@ def split(texts: list[ParallelText], test: int, validation: int) -> Split:
     for text in texts:
         pairs = [pair for pair in text.pairs if not _has(pair, text.languages, held)]
         result.train.append(dataclasses.replace(text, pairs=pairs))
+    if not any(text.pairs for text in result.train):
+        raise InputError("all pairs are held out, and none is left to train on: give more text, or "
+                         "a lower --test-pairs and --validation-pairs")
     return result
 
 

@@ -79,6 +79,9 @@ class Run:
             self.corpus.add(text.pairs, text.languages, text.directions, text.share)
         for languages, pairs in self.data.validation.items():
             self.validation.add(pairs, languages, self.directions)
+        for name, corpus in (("training", self.corpus), ("validation", self.validation)):
+            if not len(corpus):
+                raise InputError(f"no {name} pair has at most --max-tokens {flags.max_tokens} tokens")
         size = ModelSize(len(self.vocabulary), flags.width, flags.feed_forward, flags.heads,
                          flags.encoder_layers, flags.decoder_layers,
                          flags.sinusoids == "interleaved")

@@ -140,6 +140,12 @@ class ClaimsTest(unittest.TestCase):
         own = {name.removeprefix("dragoman_") for name in exported if name.startswith(("dragoman_", "grpc_"))}
         self.assertEqual(own - rows, set(), "metrics that docs/metrics.md does not name")
 
+    def test_alerts(self):
+        alerts = re.findall(r"alert: (\w+)", read("deploy/prometheus/alerts.yml"))
+        self.assertEqual(set(alerts) - set(re.findall(r"\bDragoman\w+", self.pages["deploy/README.md"])), set())
+        self.check(r"\bDragoman[A-Z][A-Za-z]+\b", alerts.__contains__,
+                   {page: text for page, text in self.pages.items() if not page.startswith("clients/")})
+
     def test_paths_of_http(self):
         def is_there(claim):
             method, path = claim

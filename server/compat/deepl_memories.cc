@@ -57,6 +57,7 @@ struct Job {
   std::string memory_id;  // of an export, or of an import that is done
   std::string name;       // of the memory that is imported
   int bytes = 0;          // that its file has
+  bool has_file = false;  // it was sent, or is on its way
   std::string error;
   absl::Time created = absl::Now();
   absl::Time end = created + absl::Hours(1);
@@ -81,6 +82,18 @@ class Jobs {
     const auto found = jobs_.find(id);
     if (found != jobs_.end() && found->second.first.end >= absl::Now()) return found->second.first;
     return absl::NotFoundError("there is no such job (any more)");
+  }
+
+  // An import that waits for its file, and does so no more.  FAILED_PRECONDITION if there is no
+  // such.
+  absl::StatusOr<Job> TakeWaiting(const std::string& id) {
+    absl::MutexLock lock(&mutex_);
+    const auto found = jobs_.find(id);
+    if (found == jobs_.end() || !found->second.first.is_import || found->second.first.has_file) {
+      return absl::FailedPreconditionError("the job waits for no file");
+    }
+    found->second.first.has_file = true;
+    return found->second.first;
   }
 
   // Takes the place of the one with its id.
@@ -149,6 +162,8 @@ Answer DescribeJob(const KeptCall& call, const Jobs* jobs) {
     body["source_file"] = {{"content_length", job.bytes}};
     if (!job.error.empty()) {
       result = {{"status", "failed"}, {"error", {{"message", job.error}}}};
+    } else if (job.memory_id.empty() && job.has_file) {
+      result = {{"status", "processing"}};
     } else if (job.memory_id.empty()) {
       result = {{"status", "awaiting_input"},
                 {"status_metadata", {{"required_action", "the file is sent to upload_url"}}}};
@@ -195,10 +210,7 @@ absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
 }
 
 Answer PutFile(const KeptCall& call, Jobs* jobs) {
-  ASSIGN_OR_RETURN(Job job, jobs->Find(call.id));
-  if (!job.is_import || !job.memory_id.empty() || !job.error.empty()) {
-    return absl::FailedPreconditionError("the job waits for no file");
-  }
+  ASSIGN_OR_RETURN(Job job, jobs->TakeWaiting(call.id));
   const absl::StatusOr<std::string> memory_id = Import(call, job);
   if (memory_id.ok()) {
     job.memory_id = *memory_id;
@@ -224,8 +236,9 @@ absl::StatusOr<int> ReadSegments(
     bool more = page.segments_size() == kStep;
     for (const v1::MemorySegment& segment : page.segments()) {
       ASSIGN_OR_RETURN(const bool wanted, add(segment));
-      if (!wanted) more = false;
-      if (!wanted) break;
+      if (wanted) continue;
+      more = false;
+      break;
     }
     if (!more) return page.memory().segment_count();
   }

@@ -64,6 +64,10 @@ const std::map<std::string, Json>& Bounds() {
   return bounds;
 }
 
+std::string KeyOf(const FieldDescriptor* field) {
+  return absl::StrCat(field->containing_type()->name(), ".", field->name());
+}
+
 // The fields of options with a range.
 std::map<const FieldDescriptor*, const Option*> RangesIn(const DescriptorPool& pool) {
   std::map<const FieldDescriptor*, const Option*> ranges;
@@ -96,8 +100,7 @@ class Schemas {
   Json Of(const FieldDescriptor* field) {
     Json schema =
         field->is_repeated() ? Json{{"type", "array"}, {"items", OfValue(field)}} : OfValue(field);
-    const std::string name = absl::StrCat(field->containing_type()->name(), ".", field->name());
-    if (const auto found = Bounds().find(name); found != Bounds().end()) {
+    if (const auto found = Bounds().find(KeyOf(field)); found != Bounds().end()) {
       schema.update(found->second);
     }
     if (const auto range = ranges_.find(field); range != ranges_.end()) {
@@ -116,7 +119,7 @@ class Schemas {
   }
 
   Json Make(const Descriptor* message) {
-    Json properties = Json::object();
+    Json properties = Json::object(), required = Json::array();
     for (int i = 0; i < message->field_count(); ++i) {
       const FieldDescriptor* const field = message->field(i);
       Json property = Of(field);
@@ -126,12 +129,16 @@ class Schemas {
         property = {{"allOf", Json::array({property})}};
       }
       if (!comment.empty()) property["description"] = comment;
+      // A TranslateRequest has no texts beside a file.
+      const bool must = Bounds().contains(KeyOf(field)) && !property.contains("minimum");
+      if (must && message->name() != "TranslateRequest") required.push_back(field->json_name());
       properties[field->json_name()] = std::move(property);
     }
     Json schema = {{"type", "object"}};
     if (const std::string comment = CommentOf(message); !comment.empty()) {
       schema["description"] = comment;
     }
+    if (!required.empty()) schema["required"] = std::move(required);
     schema["properties"] = std::move(properties);
     return schema;
   }
@@ -225,7 +232,7 @@ Json HeaderParameter(const char* name, const char* description, const char* patt
 Json CallHeaders() {
   return Json::array(
       {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m.",
-                       "^[1-9][0-9]{0,5}(\\.[0-9]{1,3})?(ms|s|m)?$"),
+                       "^([0-9]*[.]?[0-9]+|([0-9]*[.]?[0-9]+(ns|us|ms|s|m|h))+)?$"),
        HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
 }
 

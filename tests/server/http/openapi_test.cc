@@ -73,6 +73,7 @@ TEST(OpenApi, SaysWhatTheProtoSays) {
   EXPECT_EQ(segments["parameters"].back()["name"], "limit");
   EXPECT_EQ(segments["parameters"].back()["schema"]["maximum"], 1000);
   EXPECT_EQ(schemas["MemorySegment"]["properties"]["source"]["pattern"], "\\S");
+  EXPECT_EQ(schemas["MemorySegment"]["required"], nlohmann::json({"source", "target"}));
   EXPECT_TRUE(segments["responses"].contains("404"));
   EXPECT_EQ(schemas["Timing"]["properties"]["total"]["type"], "string");
   EXPECT_EQ(schemas["TranslateRequest"]["properties"]["priority"]["enum"][2], "PRIORITY_BATCH");

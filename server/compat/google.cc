@@ -12,14 +12,19 @@
 //     -d '{"contents": ["Good morning."], "targetLanguageCode": "de", "mimeType": "text/plain"}'
 //   {"translations": [{"translatedText": "Guten Morgen.", "detectedLanguageCode": "en"}]}
 
+// Its clients for Python and Node call the advanced edition over gRPC, with the messages of that
+// JSON (rpc.h).
+
 #include "server/compat/google.h"
 
 #include <utility>
 
 #include "engine/base/status.h"
 #include "engine/text/language_detector.h"
+#include "google/cloud/translate/v3/translation_service.pb.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
+#include "server/compat/rpc.h"
 
 namespace dragoman::google_translate {
 namespace {
@@ -125,9 +130,6 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
-using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const CompatFields& fields,
-                                             const Call& call);
-
 absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields,
                                          const Call&) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
@@ -191,7 +193,7 @@ absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const Compa
 }
 
 HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         Act act) {
+                         CompatAct* act) {
   return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
     const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
@@ -201,6 +203,28 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const 
     };
     answer->Send(AnswerCall(context, api, method, http, Error, admitted));
   };
+}
+
+namespace messages = google::cloud::translation::v3;
+
+absl::StatusOr<v1::TranslateRequest> ReadMessage(const messages::TranslateTextRequest& request,
+                                                 GoogleCall* call) {
+  ASSIGN_OR_RETURN(const CompatFields fields, FieldsOf(request));
+  return ReadAdvanced(fields, call);
+}
+
+absl::Status WriteMessage(const GoogleCall& call, const v1::TranslateResponse& ours,
+                          messages::TranslateTextResponse* response) {
+  return FillFrom(TranslatedAdvanced(call, ours), response);
+}
+
+// A method of the advanced edition.
+Method Rpc(const char* name, Method::Exchange exchange, const char* rpc) {
+  return {.name = name,
+          .exchange = std::move(exchange),
+          .rpc = rpc,
+          .api = kAdvanced.name,
+          .key = kAdvanced.key_header};
 }
 
 void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
@@ -237,6 +261,23 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add_one("GET", "/v3/projects/**/supportedLanguages",
           AnswerAtOnce(context, kAdvanced, "ListModels", ListAdvanced));
   add("/v3/projects/**", RefuseAdvanced);
+}
+
+std::vector<Method> RpcMethods() {
+  return {Rpc("Translate",
+              TranslateMessages<messages::TranslateTextRequest, messages::TranslateTextResponse,
+                                GoogleCall>({&kAdvanced, ReadMessage, WriteMessage}),
+              "google.cloud.translation.v3.TranslationService/TranslateText"),
+          Rpc("TranslateDocument", google_documents::NewRpc,
+              "google.cloud.translation.v3.TranslationService/TranslateDocument"),
+          Rpc("DetectLanguage",
+              AtOnce(AnswerMessage<messages::DetectLanguageRequest,
+                                   messages::DetectLanguageResponse, kAdvanced, DetectAdvanced>),
+              "google.cloud.translation.v3.TranslationService/DetectLanguage"),
+          Rpc("ListModels",
+              AtOnce(AnswerMessage<messages::GetSupportedLanguagesRequest,
+                                   messages::SupportedLanguages, kAdvanced, ListAdvanced>),
+              "google.cloud.translation.v3.TranslationService/GetSupportedLanguages")};
 }
 
 }  // namespace dragoman::google_translate

@@ -1,27 +1,36 @@
 """The JSON API and the compatibility APIs, with requests as their clients send them.
 
-The optional tests are of the clients that npm has, in plain text and over TLS; DRAGOMAN_NPM_CLIENTS may name a directory
-in which they are installed.
+The optional tests are of the clients that npm has, in plain text and over TLS, and of those that PyPI has;
+DRAGOMAN_NPM_CLIENTS may name a directory in which the former are installed, DRAGOMAN_PYPI_CLIENTS a virtual environment
+with the latter.
 """
 
+import base64
 import functools
 import http.client
 import json
 import os
 import string
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 import unittest.mock
 import urllib.parse
 
+import grpc
+from google.protobuf import json_format
+
 from certificates import Authority
 from harness import BUILT_IN, FLOAT32, Server, ServerTest, pb
 from suite import optional
 
+from google.cloud.translate.v3 import translation_service_pb2 as google_pb
+
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
                "@apidevtools/swagger-parser")
+PYPI_CLIENTS = ("google-cloud-translate==3.28.0",)
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -207,6 +216,112 @@ class CompatTest(ServerTest):
         code, answer = self.ask("POST", "/language/translate/v2", {"q": "a"})
         self.assertEqual((code, answer["error"]["status"]), (400, "INVALID_ARGUMENT"))
 
+    def call(self, file, service, method, request, metadata=(), server=None):
+        """The answer of another API over gRPC, as JSON; or the code and the message of an error."""
+        rpc = file.DESCRIPTOR.services_by_name[service].methods_by_name[method]
+        message, answer = (getattr(file, kind.name) for kind in (rpc.input_type, rpc.output_type))
+        call = (server or self.server).channel.unary_unary(
+            f"/{rpc.containing_service.full_name}/{method}", request_serializer=message.SerializeToString,
+            response_deserializer=answer.FromString)
+        try:
+            return json_format.MessageToDict(call(json_format.ParseDict(request, message()), timeout=60,
+                                                  metadata=metadata))
+        except grpc.RpcError as error:
+            return error.code().name, error.details()
+
+    def call_google(self, method, request, **options):
+        return self.call(google_pb, "TranslationService", method, request, **options)
+
+    def as_message(self, method, rest):
+        """What Google's message says of an answer over REST."""
+        rpc = google_pb.DESCRIPTOR.services_by_name["TranslationService"].methods_by_name[method]
+        return json_format.MessageToDict(json_format.ParseDict(rest, getattr(google_pb, rpc.output_type.name)()))
+
+    def test_google_over_grpc_answers_as_over_rest(self):
+        german = {"targetLanguageCode": "de"}
+        file = {"content": base64.b64encode(TEXTS[0].encode()).decode(), "mimeType": "text/plain"}
+        calls = (
+            ("TranslateText", ":translateText", [
+                {"contents": TEXTS, "sourceLanguageCode": "en", "mimeType": "text/plain", **german},
+                {"contents": [f"<b>{TEXTS[0]}</b>"], "model": "any", **german},
+                {"contents": TEXTS}, {"contents": TEXTS, "targetLanguageCode": "xx"}, german,
+                {"contents": TEXTS, "mimeType": "text/rtf", **german},
+                {"contents": TEXTS, "glossaryConfig": {"glossary": "x"}, **german},
+                {"contents": TEXTS, "transliterationConfig": {}, **german}]),
+            ("DetectLanguage", ":detectLanguage", [{"content": "Wo ist der Bahnhof?"}, {}]),
+            ("TranslateDocument", ":translateDocument", [
+                {"documentInputConfig": file, **german},
+                {"documentInputConfig": {**file, "content": ""}, "sourceLanguageCode": "en", **german},
+                {"documentInputConfig": file}, german, {"documentInputConfig": {"mimeType": "text/plain"}, **german},
+                {"documentInputConfig": {"content": file["content"]}, **german},
+                {"documentInputConfig": {**file, "mimeType": "application/pdf"}, **german},
+                {"documentInputConfig": {"gcsSource": {}, "mimeType": "text/plain"}, **german},
+                {"documentInputConfig": file, "documentOutputConfig": {"gcsDestination": {}}, **german},
+                {"documentInputConfig": file, "customizedAttribution": "x", **german},
+                {"documentInputConfig": file, "targetLanguageCode": "xx"}]))
+        right = 0
+        for method, path, requests in calls:
+            for request in requests:
+                with self.subTest(method=method, request=request):
+                    code, rest = self.ask("POST", "/v3/projects/any/locations/global" + path, request)
+                    if code == 200:
+                        right += 1
+                        self.assertEqual(self.call_google(method, request), self.as_message(method, rest))
+                    else:
+                        self.assertEqual(self.call_google(method, request),
+                                         (rest["error"]["status"], rest["error"]["message"]))
+        self.assertEqual(right, 6)
+        _, rest = self.ask("GET", "/v3/projects/any/supportedLanguages?displayLanguageCode=en")
+        listed = self.call_google("GetSupportedLanguages", {"displayLanguageCode": "en"})
+        self.assertEqual(listed, self.as_message("GetSupportedLanguages", rest))
+        self.assertEqual(listed["languages"][0]["displayName"], "German")
+
+    def test_google_over_grpc_takes_its_key(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".tokens") as tokens:
+            tokens.write("shop shop-token-0123456789\n")
+            tokens.flush()
+            server = Server(*FLOAT32, "--auth-tokens", tokens.name)
+            self.addCleanup(server.stop)
+            request = {"contents": TEXTS, "targetLanguageCode": "de"}
+            for key, code in (("shop-token-0123456789", None), ("wrong", "UNAUTHENTICATED")):
+                for metadata in ((("x-goog-api-key", key),), (("authorization", f"Bearer {key}"),)):
+                    answer = self.call_google("TranslateText", request, metadata=metadata, server=server)
+                    if code is None:
+                        self.assertEqual([each["translatedText"] for each in answer["translations"]], self.wanted)
+                    else:
+                        self.assertEqual(answer[0], code)
+                        self.assertIn("X-goog-api-key", answer[1])
+            self.assertIn("api=google", server.log_text())
+
+    def test_an_api_that_is_not_enabled_has_no_service(self):
+        server = Server(*FLOAT32, "--compat", "none")
+        self.addCleanup(server.stop)
+        self.assertEqual(self.call_google("DetectLanguage", {"content": "a"}, server=server)[0], "UNIMPLEMENTED")
+
+    @classmethod
+    @functools.cache
+    def pypi_clients(cls):
+        """The Python that has the clients."""
+        directory = os.environ.get("DRAGOMAN_PYPI_CLIENTS")
+        if directory is None:
+            cls.addClassCleanup((temporary := tempfile.TemporaryDirectory()).cleanup)
+            directory = temporary.name
+            subprocess.run([sys.executable, "-m", "venv", directory], check=True, timeout=60)
+            subprocess.run([f"{directory}/bin/pip", "install", "--quiet", *PYPI_CLIENTS], check=True, timeout=300)
+        return f"{directory}/bin/python"
+
+    @optional
+    def test_the_clients_of_pypi(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pypi_clients.py")
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        run = subprocess.run([self.pypi_clients(), script, self.server.grpc_address, self.server.http_address, *TEXTS],
+                             capture_output=True, text=True, timeout=120, env=environment)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        seen = json.loads(run.stdout)
+        self.assertEqual(seen["google"], {
+            "texts": self.wanted, "detected": "en", "html": f"<b>{self.wanted[0]}</b>", "language": "de",
+            "languages": ["de", "en"], "document": self.wanted[0], "refused": "InvalidArgument"})
+
     @optional
     def test_the_clients_of_npm(self):
         self.drive_the_clients("http")
@@ -235,7 +350,8 @@ class CompatTest(ServerTest):
         self.addCleanup(server.stop)
         base = f"{scheme}://{server.http_address}"
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
-        run = subprocess.run(["node", script, self.npm_clients(), base],
+        over_grpc = [] if scheme == "https" else [server.grpc_address.rsplit(":", 1)[1]]
+        run = subprocess.run(["node", script, self.npm_clients(), base, *over_grpc],
                              capture_output=True, text=True, timeout=300,
                              env={**os.environ, **environment})
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -256,7 +372,8 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["google"]["many"][0], self.wanted[0])
         self.assertEqual(seen["google"]["detected"], "de")
         self.assertEqual(seen["google"]["html"], f"<b>{self.wanted[0]}</b>")
-        self.assertEqual(seen["googleV3"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en"})
+        html = f"<b>{self.wanted[0]}</b>"
+        self.assertEqual(seen["googleV3"], {"html": html, "detected": "en", **({"grpc": html} if over_grpc else {})})
         self.assertEqual(seen["azure"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en",
                                          "lengths": [len(TEXTS[0])], "refusal": 400036})
         self.assertIn("/v1/translate", seen["openapi"])

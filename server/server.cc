@@ -408,6 +408,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
   ASSIGN_OR_RETURN(model_manager_, ModelManager::Start(options_, std::move(read_again), &pool_,
                                                        &metrics_, &models_));
   parts_ = {.models = &models_,
+            .ready = [this] { return Ready(); },
             .pool = &pool_,
             .gate = &gate_,
             .principals = principals_.get(),

@@ -22,6 +22,7 @@ constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddR
                                                                      google_translate::AddRoutes,
                                                                      immersive_translate::AddRoutes,
                                                                      libretranslate::AddRoutes,
+                                                                     open_inference::AddRoutes,
                                                                      openai::AddRoutes,
                                                                      subtitle_edit::AddRoutes};
 

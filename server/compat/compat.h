@@ -8,8 +8,11 @@
 //   google               /language/translate/v2, .../detect, .../languages; /v3/projects/...
 //   immersive-translate  POST /imme
 //   libretranslate       POST /translate, /detect, GET /languages, /frontend/settings, /health
+//   open-inference       /v2, /v2/health/..., /v2/models/...
 //   openai               POST /v1/chat/completions
 //   subtitle-edit        POST /translate with the fields src_lang and tgt_lang, POST /translator
+//
+// google and open-inference also have services over gRPC (rpc.h).
 //
 // Where paths collide, the router tells Azure's calls by their parameter, and kDialects (compat.cc)
 // the others by the names of their fields.
@@ -88,6 +91,9 @@ extern const SharedTranslate kSharedTranslate;
 namespace openai {
 AddCompatRoutes AddRoutes;
 }
+namespace open_inference {
+AddCompatRoutes AddRoutes;
+}
 namespace subtitle_edit {
 AddCompatRoutes AddRoutes;
 extern const SharedTranslate kSharedTranslate;
@@ -133,7 +139,8 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
-// Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was admitted.
+// Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
+// admitted.
 ServedPairs PairsOf(const ApiContext& context, const Call& call);
 
 // All languages of the pairs.

@@ -130,8 +130,7 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
-absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields,
-                                         const Call&) {
+absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   Json detections = Json::array();
   for (const std::string& text : texts) {
@@ -143,8 +142,7 @@ absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& 
   return JsonResponse(200, {{"data", {{"detections", std::move(detections)}}}});
 }
 
-absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatFields& fields,
-                                            const Call&) {
+absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::string text, fields.Text("content"));
   ASSIGN_OR_RETURN(const std::string type, fields.Text("mimeType", "text/html"));
   Json languages = Json::array();
@@ -162,10 +160,10 @@ HttpResponse Named(HttpResponse answer, const char* parameter, const std::string
 }
 
 absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFields& fields,
-                                       const Call& call) {
+                                       Call* call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(PairsOf(context, call))) {
+  for (const std::string& tag : CodesOf(PairsOf(context, *call))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = EnglishNameOf(tag);
     languages.push_back(std::move(language));
@@ -175,9 +173,9 @@ absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFi
 }
 
 absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const CompatFields& fields,
-                                          const Call& call) {
+                                          Call* call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
-  const ServedPairs pairs = PairsOf(context, call);
+  const ServedPairs pairs = PairsOf(context, *call);
   std::set<std::string> targets;
   for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
   Json languages = Json::array();
@@ -199,7 +197,7 @@ HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const 
     const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
       RETURN_IF_ERROR(call->Admit());
       RETURN_IF_ERROR(fields.status());
-      return act(context, *fields, *call);
+      return act(context, *fields, call);
     };
     answer->Send(AnswerCall(context, api, method, http, Error, admitted));
   };

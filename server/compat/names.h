@@ -10,9 +10,9 @@
 
 namespace dragoman {
 
-inline constexpr std::array<std::string_view, 8> kCompatNames = {
-    "azure",  "deepl",         "deeplx", "google", "immersive-translate", "libretranslate",
-    "openai", "subtitle-edit"};
+inline constexpr std::array<std::string_view, 9> kCompatNames = {
+    "azure",          "deepl",          "deeplx", "google",       "immersive-translate",
+    "libretranslate", "open-inference", "openai", "subtitle-edit"};
 
 inline bool KnowsCompat(std::string_view name) {
   return std::find(kCompatNames.begin(), kCompatNames.end(), name) != kCompatNames.end();

@@ -9,7 +9,11 @@
 namespace dragoman {
 
 const std::vector<Method>& CompatMethods() {
-  static const auto& methods = *new std::vector<Method>(google_translate::RpcMethods());
+  static const auto& methods = *new std::vector<Method>([] {
+    std::vector<Method> all = google_translate::RpcMethods();
+    for (Method& method : open_inference::RpcMethods()) all.push_back(std::move(method));
+    return all;
+  }());
   return methods;
 }
 

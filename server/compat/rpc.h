@@ -2,7 +2,8 @@
 // between is the exchange of the method that a call amounts to, so that the same rights, limits,
 // metrics and traces hold as for the server's own service.
 //
-//   google   google.cloud.translation.v3.TranslationService
+//   google           google.cloud.translation.v3.TranslationService
+//   open-inference   inference.GRPCInferenceService
 //
 // Most methods have an act that answers the same call over HTTP, with JSON.  For these APIs define
 // their JSON as protobuf's mapping of the messages, the act answers both.
@@ -34,6 +35,9 @@ std::set<std::string> CompatServices(const std::vector<std::string>& names);
 namespace google_translate {
 std::vector<Method> RpcMethods();
 }
+namespace open_inference {
+std::vector<Method> RpcMethods();
+}
 
 // ---- What they share ---------------------------------------------------------------------------
 
@@ -44,7 +48,7 @@ absl::Status FillFrom(const HttpResponse& answer, google::protobuf::Message* mes
 
 // Answers an admitted call.
 using CompatAct = absl::StatusOr<HttpResponse>(const ApiContext& context,
-                                               const CompatFields& fields, const Call& call);
+                                               const CompatFields& fields, Call* call);
 
 // An AtOnce of a method that an act answers.  `admit`: Call's Admit, or AdmitAnybody.
 template <typename Request, typename Response, const CompatApi& api, CompatAct* act,
@@ -55,7 +59,7 @@ absl::StatusOr<Response> AnswerMessage(absl::FunctionRef<absl::StatusOr<Request>
     RETURN_IF_ERROR((call->*admit)());
     ASSIGN_OR_RETURN(const Request request, parse());
     ASSIGN_OR_RETURN(const CompatFields fields, FieldsOf(request));
-    ASSIGN_OR_RETURN(const HttpResponse answer, act({.parts = &parts}, fields, *call));
+    ASSIGN_OR_RETURN(const HttpResponse answer, act({.parts = &parts}, fields, call));
     Response response;
     RETURN_IF_ERROR(FillFrom(answer, &response));
     return response;

@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import string
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,10 +28,11 @@ from harness import BUILT_IN, FLOAT32, Server, ServerTest, pb
 from suite import optional
 
 from google.cloud.translate.v3 import translation_service_pb2 as google_pb
+from inference import grpc_service_pb2 as inference_pb
 
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
                "@apidevtools/swagger-parser")
-PYPI_CLIENTS = ("google-cloud-translate==3.28.0",)
+PYPI_CLIENTS = ("google-cloud-translate==3.28.0", "tritonclient[grpc,http]==2.73.0")
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -293,10 +295,115 @@ class CompatTest(ServerTest):
                         self.assertIn("X-goog-api-key", answer[1])
             self.assertIn("api=google", server.log_text())
 
+    def infer(self, path, inputs, binary=None, headers=None, **more):
+        """The code and the answer of the inference API: what comes after its JSON, if anything does, is bytes."""
+        text = json.dumps({"inputs": inputs, **more}).encode()
+        if binary is not None:
+            headers = {"Inference-Header-Content-Length": str(len(text)), **(headers or {})}
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+        connection.request("POST", path, text + (binary or b""), headers or {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        body = response.read()
+        connection.close()
+        length = int(response.headers.get("Inference-Header-Content-Length", len(body)))
+        return response.status, json.loads(body[:length]), body[length:]
+
+    def call_inference(self, method, request, **options):
+        return self.call(inference_pb, "GRPCInferenceService", method, request, **options)
+
+    def test_open_inference_translates_tensors_of_texts(self):
+        elements = b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in TEXTS)
+        wanted = b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in self.wanted)
+        text = {"name": "text", "datatype": "BYTES", "shape": [3, 1]}
+        languages = [{"name": name, "datatype": "BYTES", "shape": [1], "data": [value]}
+                     for name, value in (("source_language", "en"), ("target_language", "de"))]
+        output = {"name": "translation", "datatype": "BYTES", "shape": [3, 1]}
+        answer = {"model_name": "en-de", "model_version": "stable", "id": "7"}
+        named = {"name": "translation", "parameters": {"binary_data": True}}
+        for path in ("/v2/models/en-de/infer", "/v2/models/en-de/versions/stable/infer"):
+            for data in (TEXTS, [[each] for each in TEXTS]):
+                self.assertEqual(self.infer(path, [{**text, "data": data}, *languages], id="7"),
+                                 (200, {**answer, "outputs": [{**output, "data": self.wanted}]}, b""))
+        binary = {**text, "parameters": {"binary_data_size": len(elements)}}
+        of_bytes = {**answer, "outputs": [{**output, "parameters": {"binary_data_size": len(wanted)}}]}
+        for more in ({"parameters": {"binary_data_output": True}}, {"outputs": [named]}):
+            self.assertEqual(self.infer("/v2/models/en-de/infer", [binary, *languages[1:]], elements, id="7", **more),
+                             (200, of_bytes, wanted))
+
+        def base64s(*values):
+            return [base64.b64encode(value).decode() for value in values]
+        request = {"modelName": "en-de", "id": "7"}
+        answer = {"modelName": "en-de", "modelVersion": "stable", "id": "7"}
+        output["shape"] = ["3", "1"]
+        self.assertEqual(
+            self.call_inference("ModelInfer", {**request, "inputs": [text], "rawInputContents": base64s(elements)}),
+            {**answer, "outputs": [output], "rawOutputContents": base64s(wanted)})
+        contents = {"bytesContents": base64s(*(each.encode() for each in TEXTS))}
+        self.assertEqual(
+            self.call_inference("ModelInfer", {**request, "inputs": [{**text, "contents": contents}]}),
+            {**answer, "outputs": [{**output, "contents": {
+                "bytesContents": base64s(*(each.encode() for each in self.wanted))}}]})
+
+    def test_open_inference_refuses_by_name(self):
+        text = {"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}
+        for inputs, message in (([], "text: is empty"), ([{**text, "datatype": "FP32"}], "text: is not of the datatype"),
+                                ([{**text, "shape": [2]}], "text: has another shape"),
+                                ([{**text, "shape": [-1, -1]}], "text: has another shape"),
+                                ([{**text, "shape": 2 * [2**62] + [0]}], "text: has another shape"),
+                                ([{**text, "data": [1]}], "no texts"), ([{**text, "shape": ["1"]}], "no integers"),
+                                ([{**text, "name": "image"}], "\"image\" is none"), ([text, text], "text: is there twice"),
+                                ([text, {**text, "name": "target_language", "data": ["xx"]}], "target_language: "),
+                                ([text, {**text, "name": "target_language", "shape": [2], "data": ["de", "fr"]}],
+                                 "several languages"), (["x"], "no texts"),
+                                ([{**text, "parameters": {"binary_data_size": 9}}], "beyond the end")):
+            with self.subTest(inputs=inputs):
+                code, answer, _ = self.infer("/v2/models/en-de/infer", inputs)
+                self.assertEqual(code, 400)
+                self.assertIn(message, answer["error"])
+        size = {"parameters": {"binary_data_size": 5}}
+        for binary, message in ((b"\1\0\0\0\xff", "UTF-8"), (b"\2\0\0\0a", "ends within"), (b"\1\0\0\0", "beyond")):
+            code, answer, _ = self.infer("/v2/models/en-de/infer", [{**text, **size}], binary)
+            self.assertEqual(code, 400)
+            self.assertIn(message, answer["error"])
+        for length in ("99999", "x", "-1"):
+            code, answer, _ = self.infer("/v2/models/en-de/infer", [text],
+                                         headers={"Inference-Header-Content-Length": length})
+            self.assertEqual((code, answer["error"].split(":")[0]), (400, "Inference-Header-Content-Length"))
+        self.assertEqual(self.infer("/v2/models/en-de/infer", [text], outputs=[{"name": "x"}])[0], 400)
+        self.assertEqual(self.infer("/v2/models/gone/infer", [text])[0], 404)
+        tensor = {"name": "text", "datatype": "BYTES", "shape": [1], "contents": {"bytesContents": ["/w=="]}}
+        for request, code in (({"inputs": [tensor]}, "INVALID_ARGUMENT"), ({"modelName": "gone"}, "NOT_FOUND"),
+                              ({"inputs": [tensor], "rawInputContents": ["AAAAAA==", "AA=="]}, "INVALID_ARGUMENT"),
+                              ({"inputs": [tensor], "rawInputContents": ["AAA="]}, "INVALID_ARGUMENT"),
+                              ({"modelName": "gone", "inputs": [tensor], "rawInputContents": ["AAAAAA=="]}, "NOT_FOUND"),
+                              ({"inputs": [tensor], "outputs": [{"name": "x"}], "rawInputContents": ["AAAAAA=="]},
+                               "INVALID_ARGUMENT")):
+            self.assertEqual(self.call_inference("ModelInfer", request)[0], code, request)
+
+    def test_open_inference_tells_health_and_metadata_alike(self):
+        model = {"name": "en-de"}
+        for path, method, request in (("/v2/health/live", "ServerLive", {}), ("/v2/health/ready", "ServerReady", {}),
+                                      ("/v2", "ServerMetadata", {}), ("/v2/models/en-de", "ModelMetadata", model),
+                                      ("/v2/models/en-de/ready", "ModelReady", model),
+                                      ("/v2/models/en-de/versions/stable/ready", "ModelReady", model)):
+            code, rest = self.ask("GET", path)
+            self.assertEqual(code, 200, path)
+            if method == "ModelReady":
+                self.assertEqual(rest.pop("name"), "en-de")
+            for tensor in rest.get("inputs", []) + rest.get("outputs", []):
+                tensor["shape"] = [str(size) for size in tensor["shape"]]
+            self.assertEqual(self.call_inference(method, request), rest)
+        for path, method, request in (("/v2/models/gone", "ModelMetadata", {"name": "gone"}),
+                                      ("/v2/models/en-de/versions/3/ready", "ModelReady", {**model, "version": "3"})):
+            code, rest = self.ask("GET", path)
+            self.assertEqual((code, ("NOT_FOUND", rest["error"])), (404, self.call_inference(method, request)))
+        self.assertEqual(self.ask("GET", "/v2/languages")[0], 200)  # is still DeepL's
+
     def test_an_api_that_is_not_enabled_has_no_service(self):
         server = Server(*FLOAT32, "--compat", "none")
         self.addCleanup(server.stop)
         self.assertEqual(self.call_google("DetectLanguage", {"content": "a"}, server=server)[0], "UNIMPLEMENTED")
+        self.assertEqual(self.call_inference("ServerLive", {}, server=server)[0], "UNIMPLEMENTED")
 
     @classmethod
     @functools.cache
@@ -321,6 +428,10 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["google"], {
             "texts": self.wanted, "detected": "en", "html": f"<b>{self.wanted[0]}</b>", "language": "de",
             "languages": ["de", "en"], "document": self.wanted[0], "refused": "InvalidArgument"})
+        for transport in ("grpc", "http"):
+            self.assertEqual(seen[f"triton {transport}"], {
+                "health": [True, True, True], "server": "dragoman", "inputs": ["text", "source_language", "target_language"],
+                "texts": 4 * [self.wanted], "refused": True})
 
     @optional
     def test_the_clients_of_npm(self):

@@ -27,6 +27,7 @@ import together
 from harness import BUILT_IN, Server, instrumented, pb, seed
 
 from google.cloud.translate.v3 import translation_service_pb2 as google_pb
+from inference import grpc_service_pb2 as inference_pb
 
 load_tests = together.load_tests
 
@@ -45,7 +46,7 @@ def methods():
 
 
 def methods_of_other_apis():
-    for file in (google_pb,):
+    for file in (google_pb, inference_pb):
         for service in file.DESCRIPTOR.services_by_name.values():
             for method in service.methods:
                 yield service, method
@@ -73,6 +74,9 @@ class Messages:
         if descriptor.name in ("TranslateRequest", "TokenizeRequest", "TranslateTextRequest") or \
                 descriptor.full_name == "dragoman.v1.DetectLanguageRequest":
             message.contents.append("The cat is old.")
+        if descriptor.name == "ModelInferRequest":
+            text = message.inputs.add(name="text", datatype="BYTES", shape=[1])
+            text.contents.bytes_contents.append(b"The cat is old.")
         if descriptor.name == "ScoreRequest":
             message.pairs.add(source="The cat is old.", target="Die Katze ist alt.")
         return message
@@ -81,7 +85,7 @@ class Messages:
         """Sets what says where the request goes."""
         kept = "Glossary" if "Glossary" in message.DESCRIPTOR.name else "Memory"
         for name, value in (("source_language", "en"), ("target_language", "de"), ("id", self.ids[kept]),
-                            ("source_language_code", "en"), ("target_language_code", "de"), ("name", "en-de-fr-es"), ("model", "en-de-fr-es")):
+                            ("source_language_code", "en"), ("target_language_code", "de"), ("name", "en-de-fr-es"), ("model", "en-de-fr-es"), ("model_name", "en-de-fr-es")):
             field = message.DESCRIPTOR.fields_by_name.get(name)
             if field is not None and field.type == FieldDescriptor.TYPE_STRING:
                 setattr(message, name, value)
@@ -286,7 +290,7 @@ class HostileTest(unittest.TestCase):
         unary = [(service, method) for service, method in methods()
                  if method.name not in ("TranslateBulk", "TranslateDocument", "TranslateStream")]
         unary += methods_of_other_apis()
-        self.assertGreater(len(unary), 20)
+        self.assertGreater(len(unary), 25)
 
         def attack(thread):
             messages = Messages(random.Random(value * 1000 + thread), self.ids)

@@ -7,9 +7,13 @@ import json
 import sys
 
 import grpc
+import numpy
+import tritonclient.grpc
+import tritonclient.http
 from google.api_core import exceptions
 from google.cloud import translate_v3
 from google.cloud.translate_v3.services.translation_service import transports
+from tritonclient.utils import InferenceServerException
 
 PARENT = "projects/any/locations/global"
 
@@ -40,8 +44,42 @@ def call_google(grpc_address, texts):
     }
 
 
+def call_triton(client, package, texts):
+    """With the texts and the translations as bytes (as by default) or, over HTTP, as JSON."""
+    def tensor(name, values, **binary):
+        array = numpy.array([value.encode() for value in values], dtype=numpy.object_)
+        given = package.InferInput(name, array.shape, "BYTES")
+        given.set_data_from_numpy(array, **binary)
+        return given
+    ways = [{"binary_data": False}, {}] if package is tritonclient.http else [{}, {}]
+    answers = [client.infer("en-de", [tensor("text", texts, **way), tensor("target_language", ["de"], **way)],
+                            outputs=outputs)
+               for way in ways for outputs in (None, [package.InferRequestedOutput("translation", **way)])]
+    metadata = client.get_model_metadata("en-de", **({"as_json": True} if package is tritonclient.grpc else {}))
+    try:
+        client.infer("gone", [tensor("text", texts)])
+        refused = False
+    except InferenceServerException:
+        refused = True
+    server = client.get_server_metadata()
+    return {
+        "health": [client.is_server_live(), client.is_server_ready(), client.is_model_ready("en-de")],
+        "server": server["name"] if isinstance(server, dict) else server.name,
+        "inputs": [each["name"] for each in metadata["inputs"]],
+        "texts": [[each.decode() if isinstance(each, bytes) else each for each in answer.as_numpy("translation").tolist()]
+                  for answer in answers],
+        "refused": refused,
+    }
+
+
 def main(grpc_address, http_address, *texts):
-    print(json.dumps({"google": call_google(grpc_address, list(texts))}))
+    over_grpc = tritonclient.grpc.InferenceServerClient(grpc_address)
+    over_http = tritonclient.http.InferenceServerClient(http_address)
+    print(json.dumps({
+        "google": call_google(grpc_address, list(texts)),
+        "triton grpc": call_triton(over_grpc, tritonclient.grpc, texts),
+        "triton http": call_triton(over_http, tritonclient.http, texts),
+    }))
 
 
 if __name__ == "__main__":

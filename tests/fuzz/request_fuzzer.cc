@@ -31,6 +31,7 @@ constexpr const char* kMethods[] = {
     "dragoman.v1.TranslationService/NoSuchMethod",
     "google.cloud.translation.v3.TranslationService/TranslateText",
     "google.cloud.translation.v3.TranslationService/TranslateDocument",
+    "inference.GRPCInferenceService/ModelInfer",
 };
 
 Server& TheGrpcServer() {

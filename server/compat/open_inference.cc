@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,7 +60,7 @@ constexpr auto* Error = ErrorByCode<PlainError>;
 struct Tensor {
   std::string name, datatype;
   std::vector<int64_t> shape;
-  std::vector<std::string> elements;
+  std::vector<std::string_view> elements;  // in the request
 };
 
 // What an answer depends on besides the translations.
@@ -71,18 +72,17 @@ struct InferCall {
 
 constexpr size_t kLengthBytes = 4;
 
-absl::StatusOr<std::vector<std::string>> ReadElements(std::string_view bytes,
-                                                      const std::string& name) {
-  std::vector<std::string> elements;
+absl::StatusOr<std::vector<std::string_view>> ReadElements(std::string_view bytes) {
+  std::vector<std::string_view> elements;
   while (!bytes.empty()) {
     size_t length = 0;
     for (size_t i = std::min(kLengthBytes, bytes.size()); i-- > 0;) {
       length = length << 8 | static_cast<unsigned char>(bytes[i]);
     }
     if (bytes.size() < kLengthBytes || bytes.size() - kLengthBytes < length) {
-      return InvalidField(name, "ends within an element");
+      return InvalidField("inputs", "has a tensor that ends within an element");
     }
-    elements.emplace_back(bytes.substr(kLengthBytes, length));
+    elements.push_back(bytes.substr(kLengthBytes, length));
     bytes.remove_prefix(kLengthBytes + length);
   }
   return elements;
@@ -118,7 +118,7 @@ absl::Status AddInput(Tensor tensor, v1::TranslateRequest* request, InferCall* c
     return InvalidField(name, absl::StrCat("has another shape than that of its ",
                                            tensor.elements.size(), " elements"));
   }
-  for (const std::string& element : tensor.elements) {
+  for (const std::string_view element : tensor.elements) {
     if (!IsValidUtf8(element)) return InvalidField(name, "is not valid UTF-8");
     if (element != tensor.elements[0] && name != kApi.texts) {
       return InvalidField(name, "has several languages, want one for all texts");
@@ -127,7 +127,7 @@ absl::Status AddInput(Tensor tensor, v1::TranslateRequest* request, InferCall* c
   if (name == kApi.texts) {
     if (request->contents_size() > 0) return InvalidField(name, "is there twice");
     call->shape = std::move(tensor.shape);
-    for (std::string& text : tensor.elements) request->add_contents(std::move(text));
+    for (const std::string_view text : tensor.elements) request->add_contents(std::string(text));
   } else if (!tensor.elements.empty()) {
     (name == kApi.source ? *request->mutable_source_language()
                          : *request->mutable_target_language()) = tensor.elements[0];
@@ -172,7 +172,7 @@ absl::StatusOr<v1::TranslateRequest> ReadMessage(const inference::ModelInferRequ
                      .shape = {input.shape().begin(), input.shape().end()},
                      .elements = {given.begin(), given.end()}};
     if (call->binary) {
-      ASSIGN_OR_RETURN(tensor.elements, ReadElements(message.raw_input_contents(i), "inputs"));
+      ASSIGN_OR_RETURN(tensor.elements, ReadElements(message.raw_input_contents(i)));
     }
     RETURN_IF_ERROR(AddInput(std::move(tensor), &request, call));
   }
@@ -218,8 +218,8 @@ bool IsTrue(const nlohmann::json& object, const char* parameter) {
 }
 
 // Data may be nested as the shape is.
-bool AddElements(const nlohmann::json& data, std::vector<std::string>* elements) {
-  if (data.is_string()) elements->push_back(data.get<std::string>());
+bool AddElements(const nlohmann::json& data, std::vector<std::string_view>* elements) {
+  if (data.is_string()) elements->push_back(data.get_ref<const std::string&>());
   if (!data.is_array()) return data.is_string();
   return std::all_of(data.begin(), data.end(),
                      [&](const auto& inner) { return AddElements(inner, elements); });
@@ -241,7 +241,7 @@ absl::StatusOr<Tensor> ReadTensor(const nlohmann::json& input, std::string_view*
     return InvalidField("inputs", "has a binary_data_size beyond the end of the body");
   }
   const auto bytes = static_cast<size_t>(size.get<uint64_t>());
-  ASSIGN_OR_RETURN(tensor.elements, ReadElements(binary->substr(0, bytes), "inputs"));
+  ASSIGN_OR_RETURN(tensor.elements, ReadElements(binary->substr(0, bytes)));
   binary->remove_prefix(bytes);
   return tensor;
 }

@@ -10,6 +10,7 @@ import functools
 import http.client
 import json
 import os
+import re
 import string
 import struct
 import subprocess
@@ -218,7 +219,7 @@ class CompatTest(ServerTest):
         code, answer = self.ask("POST", "/language/translate/v2", {"q": "a"})
         self.assertEqual((code, answer["error"]["status"]), (400, "INVALID_ARGUMENT"))
 
-    def call(self, file, service, method, request, metadata=(), server=None):
+    def call(self, file, service, method, request, metadata=(), server=None, timeout=60):
         """The answer of another API over gRPC, as JSON; or the code and the message of an error."""
         rpc = file.DESCRIPTOR.services_by_name[service].methods_by_name[method]
         message, answer = (getattr(file, kind.name) for kind in (rpc.input_type, rpc.output_type))
@@ -226,7 +227,7 @@ class CompatTest(ServerTest):
             f"/{rpc.containing_service.full_name}/{method}", request_serializer=message.SerializeToString,
             response_deserializer=answer.FromString)
         try:
-            return json_format.MessageToDict(call(json_format.ParseDict(request, message()), timeout=60,
+            return json_format.MessageToDict(call(json_format.ParseDict(request, message()), timeout=timeout,
                                                   metadata=metadata))
         except grpc.RpcError as error:
             return error.code().name, error.details()
@@ -277,6 +278,21 @@ class CompatTest(ServerTest):
         listed = self.call_google("GetSupportedLanguages", {"displayLanguageCode": "en"})
         self.assertEqual(listed, self.as_message("GetSupportedLanguages", rest))
         self.assertEqual(listed["languages"][0]["displayName"], "German")
+
+    def test_a_file_of_google_over_grpc_is_bounded_and_given_up(self):
+        def translate(text, **options):
+            file = {"content": base64.b64encode(text.encode()).decode(), "mimeType": "text/plain"}
+            return self.call_google("TranslateDocument", {"documentInputConfig": file, "targetLanguageCode": "de"},
+                                    **options)
+        self.assertEqual(translate("x" * (1 << 20))[0], "RESOURCE_EXHAUSTED")
+        many = "".join(f"The cat number {i} is old.\n" for i in range(30000))
+        self.assertEqual(translate(many, timeout=0.5)[0], "DEADLINE_EXCEEDED")
+        ended = re.compile("method=TranslateDocument api=google code=(CANCELLED|DEADLINE_EXCEEDED)")
+        end = time.monotonic() + 10
+        while not ended.search(self.server.log_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertRegex(self.server.log_text(), ended)
+        self.assertEqual(translate(TEXTS[0])["documentTranslation"]["mimeType"], "text/plain")
 
     def test_google_over_grpc_takes_its_key(self):
         with tempfile.NamedTemporaryFile("w", suffix=".tokens") as tokens:

@@ -13,6 +13,7 @@
 #include "engine/base/status.h"
 #include "server/base/methods.h"
 #include "server/compat/compat.h"
+#include "server/compat/rpc.h"
 #include "server/http/api.h"
 #include "server/http/document_api.h"
 #include "server/http/openapi.h"
@@ -150,9 +151,13 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       documents_(options_.documents),
       store_threads_(kStoreThreads, "for the store"),
       load_service_(&parts_),
-      admin_service_(&parts_, "dragoman.v1.AdminService", HasPath(options_.admin_address)) {
+      admin_service_(&parts_, "dragoman.v1.AdminService", Methods(),
+                     HasPath(options_.admin_address)) {
   for (const std::string& name : ApiServices()) {
     services_.push_back(std::make_unique<MethodService>(&parts_, name));
+  }
+  for (const std::string& name : CompatServices(options_.http.compat)) {
+    services_.push_back(std::make_unique<MethodService>(&parts_, name, CompatMethods()));
   }
   metrics_.Watch(&pool_);
   metrics_.WatchBudgets([this] { return Budgets(); });
@@ -411,6 +416,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
   ASSIGN_OR_RETURN(model_manager_, ModelManager::Start(options_, std::move(read_again), &pool_,
                                                        &metrics_, &models_));
   parts_ = {.models = &models_,
+            .ready = [this] { return Ready(); },
             .pool = &pool_,
             .gate = &gate_,
             .principals = principals_.get(),

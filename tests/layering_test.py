@@ -10,7 +10,7 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BOXES = ("engine", "crypto", "web", "documents", "store", "server", "client")
-PROTO = r"(dragoman/v1|google/rpc|grpc/health/v1)/\w+(\.grpc)?\.pb\.h"
+PROTO = r"(dragoman/v1|google/(rpc|cloud/translate/v3)|grpc/health/v1|inference)/\w+(\.grpc)?\.pb\.h"
 
 # The layers of the engine and the server, lowest first, and the layers that each may include besides itself.
 # The link lines of engine/*/CMakeLists.txt must agree.
@@ -118,7 +118,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 # file that does not need one had better not get one from a header; a file that does raises the number here.
 COSTLY = {
     r"grpc(pp)?/|dragoman/v1/\w+\.grpc\.pb\.h|\w+/.*\.grpc\.pb\.h": 18,
-    r"google/protobuf/|.*\.pb\.h": 112,
+    r"google/protobuf/|.*\.pb\.h": 113,
     r"boost/": 5,
     r"CLI/": 21,
 }

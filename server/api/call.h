@@ -5,6 +5,7 @@
 #ifndef DRAGOMAN_SERVER_API_CALL_H_
 #define DRAGOMAN_SERVER_API_CALL_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ class WorkThreads;
 // What the services share.  Owned by the Server, which outlives them.
 struct ServerParts {
   const ModelRegistry* models = nullptr;
+  std::function<absl::Status()> ready;  // whether the server wants calls
   const WorkerPool* pool = nullptr;
   Gate* gate = nullptr;
   Principals* principals = nullptr;

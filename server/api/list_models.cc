@@ -45,19 +45,24 @@ absl::StatusOr<v1::ListModelsResponse> ListModels(
   return ListedModels(parts, call->permit());
 }
 
-absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,
-                                   const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
-  RETURN_IF_ERROR(call->permit().MayUse(request.name()));
+absl::StatusOr<v1::Model> NamedModel(const std::string& name, const ServerParts& parts,
+                                     Call* call) {
+  RETURN_IF_ERROR(call->permit().MayUse(name));
   const std::shared_ptr<const ModelSet> models = parts.models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const found,
-                   models->FindModel(request.name(), call->permit().Models()));
+                   models->FindModel(name, call->permit().Models()));
   const ServedModel now = found->Now();
   call->set_translator(now.stable);
   v1::Model model;
   Describe(parts, now, found == models->default_model(call->permit().Models()), &model);
   return model;
+}
+
+absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,
+                                   const ServerParts& parts, Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
+  return NamedModel(request.name(), parts, call);
 }
 
 }  // namespace dragoman

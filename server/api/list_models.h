@@ -3,6 +3,8 @@
 #ifndef DRAGOMAN_SERVER_API_LIST_MODELS_H_
 #define DRAGOMAN_SERVER_API_LIST_MODELS_H_
 
+#include <string>
+
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/call.h"
 
@@ -11,10 +13,12 @@ namespace dragoman {
 // The served models that the caller may use.
 v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& permit);
 
+// NOT_FOUND if no model has that name, PERMISSION_DENIED if the caller may not use it; the default
+// one if it is empty.  REQUIRES: the call is admitted.
+absl::StatusOr<v1::Model> NamedModel(const std::string& name, const ServerParts& parts, Call* call);
+
 // Both also answer while the server drains.
 UnaryMethod<v1::ListModelsRequest, v1::ListModelsResponse> ListModels;
-// NOT_FOUND if no model has that name, PERMISSION_DENIED if the caller may not use it; the default
-// one if it is empty.
 UnaryMethod<v1::GetModelRequest, v1::Model> GetModel;
 
 }  // namespace dragoman

@@ -12,35 +12,10 @@
 #include "server/api/memories.h"
 #include "server/api/score_exchange.h"
 #include "server/api/translate_exchange.h"
+#include "server/base/methods.h"
 
 namespace dragoman {
 namespace {
-
-// An exchange that is answered at once.
-template <typename Request, typename Response>
-class ImmediateExchange final : public UnaryExchange {
- public:
-  ImmediateExchange(UnaryMethod<Request, Response>* answer, const ServerParts* parts,
-                    const char* method, Caller caller, Done done)
-      : answer_(answer),
-        parts_(parts),
-        call_(parts, method, std::move(caller)),
-        done_(std::move(done)) {}
-
-  void Start(Parse parse) override {
-    absl::StatusOr<Response> answered =
-        answer_([&] { return Parsed<Request>(parse); }, *parts_, &call_);
-    const Done done = std::move(done_);  // outlives this exchange, which done may destroy
-    done(call_.End(answered.status()), answered.ok() ? &*answered : nullptr);
-  }
-  void Cancel() override {}
-
- private:
-  UnaryMethod<Request, Response>* const answer_;
-  const ServerParts* const parts_;
-  Call call_;
-  Done done_;
-};
 
 // An exchange that asks the store, on a thread that may wait.
 template <typename Request, typename Response>
@@ -84,15 +59,6 @@ Method::Exchange Stored(StoreMethod<Request, Response>* answer) {
                   UnaryExchange::Done done) {
     return std::make_unique<StoreExchange<Request, Response>>(answer, parts, method,
                                                               std::move(caller), std::move(done));
-  };
-}
-
-template <typename Request, typename Response>
-Method::Exchange AtOnce(UnaryMethod<Request, Response>* answer) {
-  return [answer](const ServerParts* parts, const char* method, Caller caller,
-                  UnaryExchange::Done done) {
-    return std::make_unique<ImmediateExchange<Request, Response>>(
-        answer, parts, method, std::move(caller), std::move(done));
   };
 }
 
@@ -140,6 +106,10 @@ const std::vector<Method>& Methods() {
       {"AdminService/SetLogLevel", AtOnce(SetLogLevel)},
       {"AdminService/Drain", AtOnce(Drain)}};
   return methods;
+}
+
+std::string RpcOf(const Method& method) {
+  return method.rpc != nullptr ? method.rpc : FullNameOf(method.name);
 }
 
 const Method& MethodOf(std::string_view name) {

@@ -18,10 +18,17 @@ namespace {
 
 // In the order of kCompatNames; null: all that it has is in dialects.h.  Azure's routes want a
 // parameter, so they come first.
-constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {
-    azure::AddRoutes,  deepl::AddRoutes, nullptr, google_translate::AddRoutes,
-    nullptr,           nullptr,          nullptr, libretranslate::AddRoutes,
-    openai::AddRoutes, nullptr};
+constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddRoutes,
+                                                                     deepl::AddRoutes,
+                                                                     nullptr,
+                                                                     google_translate::AddRoutes,
+                                                                     nullptr,
+                                                                     nullptr,
+                                                                     nullptr,
+                                                                     libretranslate::AddRoutes,
+                                                                     open_inference::AddRoutes,
+                                                                     openai::AddRoutes,
+                                                                     nullptr};
 
 }  // namespace
 
@@ -114,13 +121,13 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
 }
 
 HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         const CompatError& error, const CompatAct& act) {
+                         const CompatError& error, const std::function<CompatAct>& act) {
   return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
     const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
       RETURN_IF_ERROR(call->Admit());
       RETURN_IF_ERROR(fields.status());
-      return act(context, *fields, *call);
+      return act(context, *fields, call);
     };
     answer->Send(AnswerCall(context, api, method, http, error, admitted));
   };

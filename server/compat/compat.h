@@ -12,8 +12,11 @@
 //   immersive-translate  POST /imme
 //   kiss-translator      POST /kiss
 //   libretranslate       POST /translate, /detect, GET /languages, /frontend/settings, /health
+//   open-inference       /v2, /v2/health/..., /v2/models/...
 //   openai               POST /v1/chat/completions
 //   subtitle-edit        POST /translate with the fields src_lang and tgt_lang, POST /translator
+//
+// google and open-inference also have services over gRPC (rpc.h).
 //
 // Where paths collide, the router tells Azure's calls by their parameter, and dialects.h the others
 // by the names of their fields.
@@ -82,6 +85,9 @@ AddCompatRoutes AddRoutes;
 namespace openai {
 AddCompatRoutes AddRoutes;
 }
+namespace open_inference {
+AddCompatRoutes AddRoutes;
+}
 
 // ---- What they share ---------------------------------------------------------------------------
 
@@ -145,11 +151,12 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
                         const HttpRequest& http, const CompatError& error,
                         const Answered<HttpResponse>& answer);
 
-// The handler of such calls, which are admitted before `act` is called.  `api` must outlive it.
-using CompatAct = std::function<absl::StatusOr<HttpResponse>(
-    const ApiContext& context, const CompatFields& fields, const Call& call)>;
+// Answers an admitted call.
+using CompatAct = absl::StatusOr<HttpResponse>(const ApiContext& context,
+                                               const CompatFields& fields, Call* call);
+// The handler of such calls.  `api` must outlive it.
 HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         const CompatError& error, const CompatAct& act);
+                         const CompatError& error, const std::function<CompatAct>& act);
 
 // Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
 // admitted.

@@ -282,13 +282,13 @@ void AddLanguage(const std::string& tag, bool target, Json* list) {
 }
 
 absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields& fields,
-                                           const Call& call) {
+                                           Call* call) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {
     return InvalidField("type", "is neither \"source\" nor \"target\"");
   }
   std::set<std::string> tags;
-  for (const auto& [source, targets] : PairsOf(context, call.permit())) {
+  for (const auto& [source, targets] : PairsOf(context, call->permit())) {
     if (type == "source") {
       tags.insert(source);
     } else {
@@ -301,10 +301,10 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
 }
 
 // None if the server keeps no glossaries.
-HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, const Call& call) {
+HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, Call* call) {
   Json pairs = Json::array();
   if (context.parts->glossaries != nullptr) {
-    for (const auto& [source, targets] : PairsOf(context, call.permit())) {
+    for (const auto& [source, targets] : PairsOf(context, call->permit())) {
       for (const std::string& target : targets) {
         pairs.push_back({{"source_lang", source}, {"target_lang", target}});
       }
@@ -316,8 +316,8 @@ HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, c
 // There is no charge per character here.  With a quota, these are rows of work: the limit is
 // reached when the next call is refused.  Without, the limit is the number that DeepL's own server
 // reports for an unlimited account.
-HttpResponse DescribeUsage(const Usage& usage, const ApiContext& context, const Call& call) {
-  const std::string& principal = call.principal();
+HttpResponse DescribeUsage(const Usage& usage, const ApiContext& context, Call* call) {
+  const std::string& principal = call->principal();
   int64_t count = usage.Of(principal), limit = 1'000'000'000'000;
   if (const Quota quota = context.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
     limit = static_cast<int64_t>(std::ceil(quota.Size()));
@@ -382,7 +382,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     AddRoute(router, method, path, handler, PlainError);
   };
   // A path, for any method, that is answered at once.
-  const auto answer_at_once = [&](const char* path, const CompatAct& act) {
+  const auto answer_at_once = [&](const char* path, const std::function<CompatAct>& act) {
     const HttpHandler handler = AnswerAtOnce(context, kApi, "ListModels", Error, act);
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
@@ -392,7 +392,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
   answer_at_once("/v2/languages", ListLanguages);
-  answer_at_once("/v2/usage", [usage](const ApiContext& of, const CompatFields&, const Call& call) {
+  answer_at_once("/v2/usage", [usage](const ApiContext& of, const CompatFields&, Call* call) {
     return DescribeUsage(*usage, of, call);
   });
   // Weblate asks for these before each translation.

@@ -12,6 +12,9 @@
 //     -d '{"contents": ["Good morning."], "targetLanguageCode": "de", "mimeType": "text/plain"}'
 //   {"translations": [{"translatedText": "Guten Morgen.", "detectedLanguageCode": "en"}]}
 
+// Its clients for Python and Node call the advanced edition over gRPC, with the messages of that
+// JSON (rpc.h).
+
 #include "server/compat/google.h"
 
 #include <utility>
@@ -19,9 +22,11 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/text/language_detector.h"
+#include "google/cloud/translate/v3/translation_service.pb.h"
 #include "server/base/language_names.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
+#include "server/compat/rpc.h"
 
 namespace dragoman::google_translate {
 namespace {
@@ -133,8 +138,7 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, Translations(call, response, "detectedLanguageCode"));
 }
 
-absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields,
-                                         const Call&) {
+absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   Json detections = Json::array();
   for (const std::string& text : texts) {
@@ -146,8 +150,7 @@ absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& 
   return JsonResponse(200, {{"data", {{"detections", std::move(detections)}}}});
 }
 
-absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatFields& fields,
-                                            const Call&) {
+absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::string text, fields.Text("content"));
   ASSIGN_OR_RETURN(const std::string type, fields.Text("mimeType", "text/html"));
   Json languages = Json::array();
@@ -159,10 +162,10 @@ absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatField
 }
 
 absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFields& fields,
-                                       const Call& call) {
+                                       Call* call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(PairsOf(context, call.permit()))) {
+  for (const std::string& tag : CodesOf(PairsOf(context, call->permit()))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = NameOf(tag, names_in);
     languages.push_back(std::move(language));
@@ -171,9 +174,9 @@ absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFi
 }
 
 absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const CompatFields& fields,
-                                          const Call& call) {
+                                          Call* call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
-  const ServedPairs pairs = PairsOf(context, call.permit());
+  const ServedPairs pairs = PairsOf(context, call->permit());
   std::set<std::string> targets;
   for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
   Json languages = Json::array();
@@ -185,6 +188,28 @@ absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const Compa
     languages.push_back(std::move(language));
   }
   return JsonResponse(200, {{"languages", std::move(languages)}});
+}
+
+namespace messages = google::cloud::translation::v3;
+
+absl::StatusOr<v1::TranslateRequest> ReadMessage(const messages::TranslateTextRequest& request,
+                                                 GoogleCall* call) {
+  ASSIGN_OR_RETURN(const CompatFields fields, FieldsOf(request));
+  return ReadAdvanced(fields, call);
+}
+
+absl::Status WriteMessage(const GoogleCall& call, const v1::TranslateResponse& ours,
+                          messages::TranslateTextResponse* response) {
+  return FillFrom(TranslatedAdvanced(call, ours), response);
+}
+
+// A method of the advanced edition.
+Method Rpc(const char* name, Method::Exchange exchange, const char* rpc) {
+  return {.name = name,
+          .exchange = std::move(exchange),
+          .rpc = rpc,
+          .api = kAdvanced.name,
+          .key = kAdvanced.key_header};
 }
 
 void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
@@ -220,6 +245,23 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add_one("GET", "/v3/projects/**/supportedLanguages",
           AnswerAtOnce(context, kAdvanced, "ListModels", Error, ListAdvanced));
   add("/v3/projects/**", RefuseAdvanced);
+}
+
+std::vector<Method> RpcMethods() {
+  return {Rpc("Translate",
+              TranslateMessages<messages::TranslateTextRequest, messages::TranslateTextResponse,
+                                GoogleCall>({&kAdvanced, ReadMessage, WriteMessage}),
+              "google.cloud.translation.v3.TranslationService/TranslateText"),
+          Rpc("TranslateDocument", google_documents::NewRpc,
+              "google.cloud.translation.v3.TranslationService/TranslateDocument"),
+          Rpc("DetectLanguage",
+              AtOnce(AnswerMessage<messages::DetectLanguageRequest,
+                                   messages::DetectLanguageResponse, kAdvanced, DetectAdvanced>),
+              "google.cloud.translation.v3.TranslationService/DetectLanguage"),
+          Rpc("ListModels",
+              AtOnce(AnswerMessage<messages::GetSupportedLanguagesRequest,
+                                   messages::SupportedLanguages, kAdvanced, ListAdvanced>),
+              "google.cloud.translation.v3.TranslationService/GetSupportedLanguages")};
 }
 
 }  // namespace dragoman::google_translate

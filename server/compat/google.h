@@ -3,10 +3,18 @@
 #ifndef DRAGOMAN_SERVER_COMPAT_GOOGLE_H_
 #define DRAGOMAN_SERVER_COMPAT_GOOGLE_H_
 
+#include <memory>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "server/api/exchange.h"
 #include "server/compat/compat.h"
+
+namespace dragoman::google_documents {
+// The exchange of TranslateDocument over gRPC.
+std::unique_ptr<UnaryExchange> NewRpc(const ServerParts* parts, const char* method, Caller caller,
+                                      UnaryExchange::Done done);
+}  // namespace dragoman::google_documents
 
 namespace dragoman::google_translate {
 

@@ -10,22 +10,32 @@
 //                            "byteStreamOutputs": ["R3V0ZW4gTW9yZ2VuLg=="]}}
 
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "engine/base/field_error.h"
 #include "engine/base/json.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
+#include "google/cloud/translate/v3/translation_service.pb.h"
+#include "server/api/document_exchange.h"
+#include "server/base/errors.h"
 #include "server/compat/fields.h"
 #include "server/compat/google.h"
 #include "server/compat/stored_files.h"
+#include "server/http/document_api.h"
+#include "server/http/json.h"
 
 namespace dragoman::google_documents {
 namespace {
 
-constexpr char kInput[] = "documentInputConfig";
+namespace messages = google::cloud::translation::v3;
+
+constexpr char kInput[] = "documentInputConfig", kContent[] = "documentInputConfig.content";
 
 // A string of an object; "" if it is absent.
 absl::StatusOr<std::string> TextOf(const nlohmann::json& object, const char* name,
@@ -50,10 +60,16 @@ absl::Status RefuseUnsupported(const nlohmann::json& body) {
   return absl::OkStatus();
 }
 
-// The bytes of the file, and its format in the header.
-absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
-                                                 const DocumentUpload& upload,
-                                                 v1::DocumentHeader* header) {
+// What the body says besides the file itself.
+absl::Status ReadHeader(const nlohmann::json& body, v1::DocumentHeader* header,
+                        google_translate::GoogleCall* call) {
+  RETURN_IF_ERROR(RefuseUnsupported(body));
+  ASSIGN_OR_RETURN(const std::string source, TextOf(body, google_translate::kAdvanced.source, ""));
+  ASSIGN_OR_RETURN(const std::string target, TextOf(body, google_translate::kAdvanced.target, ""));
+  if (target.empty()) return InvalidField(google_translate::kAdvanced.target, "is missing");
+  call->detect = source.empty();
+  ASSIGN_OR_RETURN(call->model, TextOf(body, "model", ""));
+  *header->mutable_request() = NewTranslateRequest({}, source, target);
   const auto input = body.find(kInput);
   if (input == body.end() || !input->is_object()) return InvalidField(kInput, "is missing");
   const std::string path = absl::StrCat(kInput, ".");
@@ -61,18 +77,8 @@ absl::StatusOr<std::shared_ptr<Spool>> ReadInput(const nlohmann::json& body,
   ASSIGN_OR_RETURN(const std::string type, TextOf(*input, "mimeType", path));
   if (type.empty()) return InvalidField(path + "mimeType", "is missing");
   header->set_format(type);
-  const auto content = input->find("content");
-  if (content == input->end() || !content->is_string()) {
-    return InvalidField(path + "content", "is missing");
-  }
-  const auto& encoded = content->get_ref<const std::string&>();
-  std::string bytes;
-  if (!absl::Base64Unescape(encoded, &bytes) && !absl::WebSafeBase64Unescape(encoded, &bytes)) {
-    return InvalidField(path + "content", "is not base64");
-  }
-  ASSIGN_OR_RETURN(std::shared_ptr<Spool> file, upload.NewSpool(bytes.size()));
-  RETURN_IF_ERROR(file->Append(bytes));
-  return file;
+  if (!input->contains("content")) return InvalidField(path + "content", "is missing");
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::DocumentHeader* header,
@@ -85,14 +91,17 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
   constexpr size_t kCopies = 3;  // as JSON, its text, and what that is base64 of
   ASSIGN_OR_RETURN(const Share memory, http.upload->TakeMemory(kCopies * bytes.size()));
   ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(bytes, "the body"));
-  RETURN_IF_ERROR(RefuseUnsupported(body));
-  ASSIGN_OR_RETURN(const std::string source, TextOf(body, google_translate::kAdvanced.source, ""));
-  ASSIGN_OR_RETURN(const std::string target, TextOf(body, google_translate::kAdvanced.target, ""));
-  if (target.empty()) return InvalidField(google_translate::kAdvanced.target, "is missing");
-  call->detect = source.empty();
-  ASSIGN_OR_RETURN(call->model, TextOf(body, "model", ""));
-  *header->mutable_request() = NewTranslateRequest({}, source, target);
-  return ReadInput(body, *http.upload, header);
+  RETURN_IF_ERROR(ReadHeader(body, header, call));
+  const nlohmann::json& content = body[kInput]["content"];
+  if (!content.is_string()) return InvalidField(kContent, "is missing");
+  const auto& encoded = content.get_ref<const std::string&>();
+  std::string decoded;
+  if (!absl::Base64Unescape(encoded, &decoded) && !absl::WebSafeBase64Unescape(encoded, &decoded)) {
+    return InvalidField(kContent, "is not base64");
+  }
+  ASSIGN_OR_RETURN(std::shared_ptr<Spool> spool, http.upload->NewSpool(decoded.size()));
+  RETURN_IF_ERROR(spool->Append(decoded));
+  return spool;
 }
 
 FileAnswer Answer(const v1::DocumentReport& report, const google_translate::GoogleCall& call) {
@@ -110,12 +119,15 @@ FileAnswer Answer(const v1::DocumentReport& report, const google_translate::Goog
   return answer;
 }
 
-HttpResponse Error(const CallEnd& end) {
-  absl::Status status = InWordsOf(google_translate::kAdvanced, end.status);
+absl::Status InGooglesWords(const absl::Status& status) {
   if (FieldOf(status) == "header.format") {
-    status = WithField(status, absl::StrCat(kInput, ".mimeType"));
+    return WithField(status, absl::StrCat(kInput, ".mimeType"));
   }
-  return WithHeaders(google_translate::Error(status), end);
+  return InWordsOf(google_translate::kAdvanced, status);
+}
+
+HttpResponse Error(const CallEnd& end) {
+  return WithHeaders(google_translate::Error(InGooglesWords(end.status)), end);
 }
 
 void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
@@ -130,7 +142,120 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
        .answer = [call](const v1::DocumentReport& report) { return Answer(report, *call); }});
 }
 
+// A translation over gRPC, where the file and its translation are in one message each.  One thread
+// at a time pumps.
+class MessageFile final : public std::enable_shared_from_this<MessageFile> {
+ public:
+  MessageFile(const ServerParts* parts, Caller caller, UnaryExchange::Done done)
+      : parts_(parts), peer_(caller.peer), caller_(std::move(caller)), done_(std::move(done)) {}
+
+  void Start(UnaryExchange::Parse parse) {
+    self_ = shared_from_this();
+    exchange_ =
+        std::make_shared<DocumentExchange>(parts_, std::move(caller_), [weak = weak_from_this()] {
+          if (const auto call = weak.lock()) call->Pump();
+        });
+    exchange_->Start();
+    if (const std::optional<std::string> principal = exchange_->principal()) {
+      holder_ = HolderOf(*principal, peer_);
+      auto request = Parsed<messages::TranslateDocumentRequest>(parse);
+      if (request.ok()) {
+        exchange_->Work([self = self_, request = *std::move(request)](auto* header) mutable {
+          return self->Read(std::move(request), header);
+        });
+      } else {
+        exchange_->NoMore(request.status());
+      }
+    }
+    Pump();
+  }
+  void Cancel() { exchange_->Cancel(); }
+
+ private:
+  absl::StatusOr<std::shared_ptr<Spool>> Read(messages::TranslateDocumentRequest request,
+                                              v1::DocumentHeader* header) {
+    std::string file;
+    if (request.document_input_config().has_content()) {
+      file.swap(*request.mutable_document_input_config()->mutable_content());
+    }
+    ASSIGN_OR_RETURN(const std::string json, ToJson(request));
+    ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(json, "the message"));
+    RETURN_IF_ERROR(ReadHeader(body, header, &call_));
+    const size_t most = parts_->documents->limits().max_bytes;
+    if (file.size() > most) return MessageTooLarge(file.size(), most);
+    ASSIGN_OR_RETURN(std::shared_ptr<Spool> spool,
+                     parts_->documents->NewSpool(holder_, file.size()));
+    RETURN_IF_ERROR(spool->Append(file));
+    return spool;
+  }
+
+  void Pump() {
+    std::optional<CallEnd> end;
+    {
+      absl::MutexLock lock(&mutex_);
+      while (!ended_) {
+        DocumentEvent event = exchange_->Next();
+        if (!event.end.has_value() && !event.message.has_value()) return;
+        ended_ = event.end.has_value();
+        end = std::move(event.end);
+        const bool has_file = !ended_ && !event.message->has_progress();
+        if (has_file && file_ == nullptr) file_ = exchange_->TakeOutput();
+      }
+    }
+    if (end.has_value()) End(*std::move(end));
+  }
+
+  void End(CallEnd end) {
+    const auto self = std::move(self_);
+    messages::TranslateDocumentResponse response;
+    Share memory;
+    end.status = InGooglesWords(end.status);
+    if (end.status.ok()) end.status = Write(&memory, &response);
+    done_(end, end.status.ok() ? &response : nullptr);
+  }
+
+  absl::Status Write(Share* memory, messages::TranslateDocumentResponse* response) {
+    constexpr size_t kCopies = 2;  // in the message, and serialized
+    ASSIGN_OR_RETURN(*memory, parts_->documents->TakeMemory(holder_, kCopies * file_->size()));
+    messages::DocumentTranslation& translation = *response->mutable_document_translation();
+    ASSIGN_OR_RETURN(*translation.add_byte_stream_outputs(), file_->Read(0, file_->size()));
+    translation.set_mime_type(exchange_->report().media_type());
+    if (call_.detect) translation.set_detected_language_code(exchange_->report().source_language());
+    return absl::OkStatus();
+  }
+
+  const ServerParts* const parts_;
+  const std::string peer_;
+  Caller caller_;  // until Start
+  const UnaryExchange::Done done_;
+  std::string holder_;
+  google_translate::GoogleCall call_;
+  std::shared_ptr<DocumentExchange> exchange_;
+  std::shared_ptr<MessageFile> self_;  // until its end
+
+  absl::Mutex mutex_;
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<Spool> file_;  // the translation
+};
+
+// Its call lives on until nothing calls it any more.
+class FileExchange final : public UnaryExchange {
+ public:
+  explicit FileExchange(std::shared_ptr<MessageFile> call) : call_(std::move(call)) {}
+  void Start(Parse parse) override { call_->Start(parse); }
+  void Cancel() override { call_->Cancel(); }
+
+ private:
+  const std::shared_ptr<MessageFile> call_;
+};
+
 }  // namespace
+
+std::unique_ptr<UnaryExchange> NewRpc(const ServerParts* parts, const char*, Caller caller,
+                                      UnaryExchange::Done done) {
+  return std::make_unique<FileExchange>(
+      std::make_shared<MessageFile>(parts, std::move(caller), std::move(done)));
+}
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   AddFileRoute(context, google_translate::kAdvanced, "/v3/projects/**:translateDocument",

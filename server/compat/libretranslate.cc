@@ -104,7 +104,7 @@ HttpResponse Translated(const DialectCall& call, const v1::TranslateResponse& re
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> Detect(const ApiContext&, const CompatFields& fields, const Call&) {
+absl::StatusOr<HttpResponse> Detect(const ApiContext&, const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   if (texts.size() != 1) return InvalidField("q", "is not one text");
   Json body = Json::array();

@@ -10,9 +10,11 @@
 
 namespace dragoman {
 
-inline constexpr std::array<std::string_view, 10> kCompatNames = {
-    "azure",           "deepl",          "deeplx", "google",       "hcfy", "immersive-translate",
-    "kiss-translator", "libretranslate", "openai", "subtitle-edit"};
+inline constexpr std::array<std::string_view, 11> kCompatNames = {
+    "azure",           "deepl",          "deeplx",
+    "google",          "hcfy",           "immersive-translate",
+    "kiss-translator", "libretranslate", "open-inference",
+    "openai",          "subtitle-edit"};
 
 inline bool KnowsCompat(std::string_view name) {
   return std::find(kCompatNames.begin(), kCompatNames.end(), name) != kCompatNames.end();

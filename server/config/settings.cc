@@ -214,9 +214,9 @@ constexpr Setting kSettings[] = {
     {"http_idle_timeout", kDuration, kAtStart, "DURATION", "75s",
      "How long it may pause between two requests", 100, kDay},
     {"compat", kText, kAtStart, "NAMES",
-     "azure,deepl,deeplx,google,hcfy,immersive-translate,kiss-translator,libretranslate,openai,"
-     "subtitle-edit",
-     "Other APIs that the HTTP port speaks, or none"},
+     "azure,deepl,deeplx,google,hcfy,immersive-translate,kiss-translator,libretranslate,"
+     "open-inference,openai,subtitle-edit",
+     "Other APIs that the ports speak, or none"},
     {"cors_origins", kList, kAtStart, "ORIGIN", "",
      "An origin whose pages may call the HTTP API from a browser, or *; repeat it for several", 0,
      0, nullptr, "cors-origin"},

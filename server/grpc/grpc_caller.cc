@@ -54,8 +54,10 @@ std::string Authorization(const grpc::ServerContextBase& context) {
 
 }  // namespace
 
-Caller CallerOf(const grpc::ServerContextBase& context) {
-  return {.token = std::string(BearerToken(Authorization(context))),
+Caller CallerOf(const grpc::ServerContextBase& context, const char* key) {
+  const std::string authorization = Authorization(context);
+  const std::string_view bearer = BearerToken(authorization);
+  return {.token = std::string(bearer.empty() ? Metadata(context, key) : bearer),
           .certificate_name = NameInCertificate(context),
           .peer = context.peer(),
           .request_id = std::string(Metadata(context, kRequestIdKey)),

@@ -11,7 +11,8 @@
 
 namespace dragoman {
 
-Caller CallerOf(const grpc::ServerContextBase& context);
+// `key`: metadata that may have the token, besides `authorization`.
+Caller CallerOf(const grpc::ServerContextBase& context, const char* key = "");
 
 // The status of a call that ended, with google.rpc details.  The trailing metadata get the request
 // id as `x-request-id`, the load of the server as ORCA names it, and `grpc-retry-pushback-ms` if

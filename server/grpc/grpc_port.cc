@@ -11,7 +11,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
-#include "server/base/methods.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -109,6 +108,7 @@ GrpcPort::~GrpcPort() { Stop(); }
 absl::Status GrpcPort::Serve(const GrpcOptions& options,
                              const std::vector<NamedService>& services) {
   InitGrpc();
+  services_ = services;
   most_connections_ = options.descriptors.most;
   grpc::ServerBuilder builder;
   using Kind = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
@@ -146,8 +146,8 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
 
 void GrpcPort::SetServing(bool serving) {
   server_->GetHealthCheckService()->SetServingStatus("", serving);
-  for (const std::string& service : ApiServices()) {
-    server_->GetHealthCheckService()->SetServingStatus(service, serving);
+  for (const NamedService& service : services_) {
+    server_->GetHealthCheckService()->SetServingStatus(service.name, serving);
   }
 }
 

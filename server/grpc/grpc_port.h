@@ -86,6 +86,7 @@ class GrpcPort {
   const std::unique_ptr<Listener> listener_;
   std::atomic<bool> serves_ = false;
   int most_connections_ = 0;
+  std::vector<NamedService> services_;  // set by Serve
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<ReflectionService> reflection_;  // null: there is none
   std::unique_ptr<grpc::Server> server_;

@@ -89,12 +89,13 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
 }  // namespace
 
-MethodService::MethodService(const ServerParts* parts, std::string name, bool of_owner)
+MethodService::MethodService(const ServerParts* parts, std::string name,
+                             const std::vector<Method>& methods, bool of_owner)
     : parts_(parts), name_(std::move(name)), of_owner_(of_owner) {
-  paths_.reserve(Methods().size());  // gRPC keeps pointers into them
-  for (const Method& method : Methods()) {
-    if (ServiceOf(method.name) != name_) continue;
-    Add(method, paths_.emplace_back("/" + FullNameOf(method.name)));
+  paths_.reserve(methods.size());  // gRPC keeps pointers into them
+  for (const Method& method : methods) {
+    const std::string rpc = RpcOf(method);
+    if (rpc.starts_with(name_ + "/")) Add(method, paths_.emplace_back("/" + rpc));
   }
 }
 
@@ -105,13 +106,13 @@ void MethodService::Add(const Method& method, const std::string& path) {
     AddMethod(new RpcServiceMethod(path.c_str(), stream.type, nullptr));
     return MarkMethodRawCallback(index, stream.handler);
   }
-  const char* const api = AdminMethodOf(method.name).has_value() ? "admin" : "grpc";
+  const char* const api = AdminMethodOf(method.name).has_value() ? "admin" : method.api;
   AddMethod(new RpcServiceMethod(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
   MarkMethodRawCallback(index,
                         new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
                             [this, &method, api](grpc::CallbackServerContext* context,
                                                  const ByteBuffer* request, ByteBuffer* response) {
-                              Caller caller = CallerOf(*context);
+                              Caller caller = CallerOf(*context, method.key);
                               caller.api = api;
                               caller.is_owner = of_owner_;
                               caller.message_bytes = request->Length();

@@ -1,5 +1,5 @@
 // A service of the protos on gRPC's callback API, so that no thread waits for a translation.  Its
-// methods are those of the table (server/api/methods.h), served from raw bytes (raw_message.h).
+// methods are those of a table (server/api/methods.h), served from raw bytes (raw_message.h).
 //
 //   RPC thread     UnaryExchange::Start: admit -> parse -> find the model ->
 //                  Translator::Translate, which returns at once
@@ -23,9 +23,10 @@ namespace dragoman {
 // Thread-safe.
 class MethodService final : public grpc::Service {
  public:
-  // `parts` must outlive the service, which has this full name, "dragoman.v1.ModelService".
-  // `of_owner`: only the owner of the process reaches it.
-  MethodService(const ServerParts* parts, std::string name, bool of_owner = false);
+  // `parts` and the table must outlive the service, which has this full name,
+  // "dragoman.v1.ModelService".  `of_owner`: only the owner of the process reaches it.
+  MethodService(const ServerParts* parts, std::string name,
+                const std::vector<Method>& methods = Methods(), bool of_owner = false);
 
   const std::string& name() const { return name_; }
 

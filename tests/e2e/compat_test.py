@@ -1,14 +1,18 @@
 """The JSON API and the compatibility APIs, with requests as their clients send them.
 
-The optional tests are of the clients that PyPI and npm have, the latter in plain text and over TLS;
-DRAGOMAN_NPM_CLIENTS may name a directory in which they are installed.
+The optional tests are of the clients that npm has, in plain text and over TLS, and of those that PyPI has;
+DRAGOMAN_NPM_CLIENTS may name a directory in which the former are installed, DRAGOMAN_PYPI_CLIENTS a virtual environment
+with the latter.
 """
 
+import base64
 import functools
 import http.client
 import json
 import os
+import re
 import string
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,13 +21,19 @@ import unittest
 import unittest.mock
 import urllib.parse
 
+import grpc
+from google.protobuf import json_format
+
 from certificates import Authority
 from harness import BUILT_IN, FLOAT32, Server, ServerTest, pb
 from suite import optional
 
+from google.cloud.translate.v3 import translation_service_pb2 as google_pb
+from inference import grpc_service_pb2 as inference_pb
+
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
                "@apidevtools/swagger-parser")
-PYPI_CLIENTS = ("deepl==1.32.0",)
+PYPI_CLIENTS = ("deepl==1.32.0", "google-cloud-translate==3.28.0", "tritonclient[grpc,http]==2.73.0")
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -209,14 +219,242 @@ class CompatTest(ServerTest):
         code, answer = self.ask("POST", "/language/translate/v2", {"q": "a"})
         self.assertEqual((code, answer["error"]["status"]), (400, "INVALID_ARGUMENT"))
 
+    def call(self, file, service, method, request, metadata=(), server=None, timeout=60):
+        """The answer of another API over gRPC, as JSON; or the code and the message of an error."""
+        rpc = file.DESCRIPTOR.services_by_name[service].methods_by_name[method]
+        message, answer = (getattr(file, kind.name) for kind in (rpc.input_type, rpc.output_type))
+        call = (server or self.server).channel.unary_unary(
+            f"/{rpc.containing_service.full_name}/{method}", request_serializer=message.SerializeToString,
+            response_deserializer=answer.FromString)
+        try:
+            return json_format.MessageToDict(call(json_format.ParseDict(request, message()), timeout=timeout,
+                                                  metadata=metadata))
+        except grpc.RpcError as error:
+            return error.code().name, error.details()
+
+    def call_google(self, method, request, **options):
+        return self.call(google_pb, "TranslationService", method, request, **options)
+
+    def as_message(self, method, rest):
+        """What Google's message says of an answer over REST."""
+        rpc = google_pb.DESCRIPTOR.services_by_name["TranslationService"].methods_by_name[method]
+        return json_format.MessageToDict(json_format.ParseDict(rest, getattr(google_pb, rpc.output_type.name)()))
+
+    def test_google_over_grpc_answers_as_over_rest(self):
+        german = {"targetLanguageCode": "de"}
+        file = {"content": base64.b64encode(TEXTS[0].encode()).decode(), "mimeType": "text/plain"}
+        calls = (
+            ("TranslateText", ":translateText", [
+                {"contents": TEXTS, "sourceLanguageCode": "en", "mimeType": "text/plain", **german},
+                {"contents": [f"<b>{TEXTS[0]}</b>"], "model": "any", **german},
+                {"contents": TEXTS}, {"contents": TEXTS, "targetLanguageCode": "xx"}, german,
+                {"contents": TEXTS, "mimeType": "text/rtf", **german},
+                {"contents": TEXTS, "glossaryConfig": {"glossary": "x"}, **german},
+                {"contents": TEXTS, "transliterationConfig": {}, **german}]),
+            ("DetectLanguage", ":detectLanguage", [{"content": "Wo ist der Bahnhof?"}, {}]),
+            ("TranslateDocument", ":translateDocument", [
+                {"documentInputConfig": file, **german},
+                {"documentInputConfig": {**file, "content": ""}, "sourceLanguageCode": "en", **german},
+                {"documentInputConfig": file}, german, {"documentInputConfig": {"mimeType": "text/plain"}, **german},
+                {"documentInputConfig": {"content": file["content"]}, **german},
+                {"documentInputConfig": {**file, "mimeType": "application/pdf"}, **german},
+                {"documentInputConfig": {"gcsSource": {}, "mimeType": "text/plain"}, **german},
+                {"documentInputConfig": file, "documentOutputConfig": {"gcsDestination": {}}, **german},
+                {"documentInputConfig": file, "customizedAttribution": "x", **german},
+                {"documentInputConfig": file, "targetLanguageCode": "xx"}]))
+        right = 0
+        for method, path, requests in calls:
+            for request in requests:
+                with self.subTest(method=method, request=request):
+                    code, rest = self.ask("POST", "/v3/projects/any/locations/global" + path, request)
+                    if code == 200:
+                        right += 1
+                        self.assertEqual(self.call_google(method, request), self.as_message(method, rest))
+                    else:
+                        self.assertEqual(self.call_google(method, request),
+                                         (rest["error"]["status"], rest["error"]["message"]))
+        self.assertEqual(right, 6)
+        _, rest = self.ask("GET", "/v3/projects/any/supportedLanguages?displayLanguageCode=en")
+        listed = self.call_google("GetSupportedLanguages", {"displayLanguageCode": "en"})
+        self.assertEqual(listed, self.as_message("GetSupportedLanguages", rest))
+        self.assertEqual(listed["languages"][0]["displayName"], "German")
+
+    def test_a_file_of_google_over_grpc_is_bounded_and_given_up(self):
+        def translate(text, **options):
+            file = {"content": base64.b64encode(text.encode()).decode(), "mimeType": "text/plain"}
+            return self.call_google("TranslateDocument", {"documentInputConfig": file, "targetLanguageCode": "de"},
+                                    **options)
+        self.assertEqual(translate("x" * (1 << 20))[0], "RESOURCE_EXHAUSTED")
+        many = "".join(f"The cat number {i} is old.\n" for i in range(30000))
+        self.assertEqual(translate(many, timeout=0.5)[0], "DEADLINE_EXCEEDED")
+        ended = re.compile("method=TranslateDocument api=google code=(CANCELLED|DEADLINE_EXCEEDED)")
+        end = time.monotonic() + 10
+        while not ended.search(self.server.log_text()) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertRegex(self.server.log_text(), ended)
+        self.assertEqual(translate(TEXTS[0])["documentTranslation"]["mimeType"], "text/plain")
+
+    def test_google_over_grpc_takes_its_key(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".tokens") as tokens:
+            tokens.write("shop shop-token-0123456789\n")
+            tokens.flush()
+            server = Server(*FLOAT32, "--auth-tokens", tokens.name)
+            self.addCleanup(server.stop)
+            request = {"contents": TEXTS, "targetLanguageCode": "de"}
+            for key, code in (("shop-token-0123456789", None), ("wrong", "UNAUTHENTICATED")):
+                for metadata in ((("x-goog-api-key", key),), (("authorization", f"Bearer {key}"),)):
+                    answer = self.call_google("TranslateText", request, metadata=metadata, server=server)
+                    if code is None:
+                        self.assertEqual([each["translatedText"] for each in answer["translations"]], self.wanted)
+                    else:
+                        self.assertEqual(answer[0], code)
+                        self.assertIn("X-goog-api-key", answer[1])
+            self.assertIn("api=google", server.log_text())
+
+    def infer(self, path, inputs, binary=None, headers=None, **more):
+        """The code and the answer of the inference API: what comes after its JSON, if anything does, is bytes."""
+        text = json.dumps({"inputs": inputs, **more}).encode()
+        if binary is not None:
+            headers = {"Inference-Header-Content-Length": str(len(text)), **(headers or {})}
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+        connection.request("POST", path, text + (binary or b""), headers or {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        body = response.read()
+        connection.close()
+        length = int(response.headers.get("Inference-Header-Content-Length", len(body)))
+        return response.status, json.loads(body[:length]), body[length:]
+
+    def call_inference(self, method, request, **options):
+        return self.call(inference_pb, "GRPCInferenceService", method, request, **options)
+
+    def test_open_inference_translates_tensors_of_texts(self):
+        elements = b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in TEXTS)
+        wanted = b"".join(struct.pack("<I", len(text.encode())) + text.encode() for text in self.wanted)
+        text = {"name": "text", "datatype": "BYTES", "shape": [3, 1]}
+        languages = [{"name": name, "datatype": "BYTES", "shape": [1], "data": [value]}
+                     for name, value in (("source_language", "en"), ("target_language", "de"))]
+        output = {"name": "translation", "datatype": "BYTES", "shape": [3, 1]}
+        answer = {"model_name": "en-de", "model_version": "stable", "id": "7"}
+        named = {"name": "translation", "parameters": {"binary_data": True}}
+        for path in ("/v2/models/en-de/infer", "/v2/models/en-de/versions/stable/infer"):
+            for data in (TEXTS, [[each] for each in TEXTS]):
+                self.assertEqual(self.infer(path, [{**text, "data": data}, *languages], id="7"),
+                                 (200, {**answer, "outputs": [{**output, "data": self.wanted}]}, b""))
+        binary = {**text, "parameters": {"binary_data_size": len(elements)}}
+        of_bytes = {**answer, "outputs": [{**output, "parameters": {"binary_data_size": len(wanted)}}]}
+        for more in ({"parameters": {"binary_data_output": True}}, {"outputs": [named]}):
+            self.assertEqual(self.infer("/v2/models/en-de/infer", [binary, *languages[1:]], elements, id="7", **more),
+                             (200, of_bytes, wanted))
+
+        def base64s(*values):
+            return [base64.b64encode(value).decode() for value in values]
+        request = {"modelName": "en-de", "id": "7"}
+        answer = {"modelName": "en-de", "modelVersion": "stable", "id": "7"}
+        output["shape"] = ["3", "1"]
+        self.assertEqual(
+            self.call_inference("ModelInfer", {**request, "inputs": [text], "rawInputContents": base64s(elements)}),
+            {**answer, "outputs": [output], "rawOutputContents": base64s(wanted)})
+        contents = {"bytesContents": base64s(*(each.encode() for each in TEXTS))}
+        self.assertEqual(
+            self.call_inference("ModelInfer", {**request, "inputs": [{**text, "contents": contents}]}),
+            {**answer, "outputs": [{**output, "contents": {
+                "bytesContents": base64s(*(each.encode() for each in self.wanted))}}]})
+
+    def test_open_inference_refuses_by_name(self):
+        text = {"name": "text", "datatype": "BYTES", "shape": [1], "data": ["a"]}
+        for inputs, message in (([], "text: is empty"), ([{**text, "datatype": "FP32"}], "text: is not of the datatype"),
+                                ([{**text, "shape": [2]}], "text: has another shape"),
+                                ([{**text, "shape": [-1, -1]}], "text: has another shape"),
+                                ([{**text, "shape": 2 * [2**62] + [0]}], "text: has another shape"),
+                                ([{**text, "data": [1]}], "no texts"), ([{**text, "shape": ["1"]}], "no integers"),
+                                ([{**text, "name": "image"}], "\"image\" is none"), ([text, text], "text: is there twice"),
+                                ([text, {**text, "name": "target_language", "data": ["xx"]}], "target_language: "),
+                                ([text, {**text, "name": "target_language", "shape": [2], "data": ["de", "fr"]}],
+                                 "several languages"), (["x"], "no texts"),
+                                ([{**text, "parameters": {"binary_data_size": 9}}], "beyond the end")):
+            with self.subTest(inputs=inputs):
+                code, answer, _ = self.infer("/v2/models/en-de/infer", inputs)
+                self.assertEqual(code, 400)
+                self.assertIn(message, answer["error"])
+        size = {"parameters": {"binary_data_size": 5}}
+        for binary, message in ((b"\1\0\0\0\xff", "UTF-8"), (b"\2\0\0\0a", "ends within"), (b"\1\0\0\0", "beyond")):
+            code, answer, _ = self.infer("/v2/models/en-de/infer", [{**text, **size}], binary)
+            self.assertEqual(code, 400)
+            self.assertIn(message, answer["error"])
+        for length in ("99999", "x", "-1"):
+            code, answer, _ = self.infer("/v2/models/en-de/infer", [text],
+                                         headers={"Inference-Header-Content-Length": length})
+            self.assertEqual((code, answer["error"].split(":")[0]), (400, "Inference-Header-Content-Length"))
+        self.assertEqual(self.infer("/v2/models/en-de/infer", [text], outputs=[{"name": "x"}])[0], 400)
+        self.assertEqual(self.infer("/v2/models/gone/infer", [text])[0], 404)
+        tensor = {"name": "text", "datatype": "BYTES", "shape": [1], "contents": {"bytesContents": ["/w=="]}}
+        for request, code in (({"inputs": [tensor]}, "INVALID_ARGUMENT"), ({"modelName": "gone"}, "NOT_FOUND"),
+                              ({"inputs": [tensor], "rawInputContents": ["AAAAAA==", "AA=="]}, "INVALID_ARGUMENT"),
+                              ({"inputs": [tensor], "rawInputContents": ["AAA="]}, "INVALID_ARGUMENT"),
+                              ({"modelName": "gone", "inputs": [tensor], "rawInputContents": ["AAAAAA=="]}, "NOT_FOUND"),
+                              ({"inputs": [tensor], "outputs": [{"name": "x"}], "rawInputContents": ["AAAAAA=="]},
+                               "INVALID_ARGUMENT")):
+            self.assertEqual(self.call_inference("ModelInfer", request)[0], code, request)
+
+    def test_open_inference_tells_health_and_metadata_alike(self):
+        model = {"name": "en-de"}
+        for path, method, request in (("/v2/health/live", "ServerLive", {}), ("/v2/health/ready", "ServerReady", {}),
+                                      ("/v2", "ServerMetadata", {}), ("/v2/models/en-de", "ModelMetadata", model),
+                                      ("/v2/models/en-de/ready", "ModelReady", model),
+                                      ("/v2/models/en-de/versions/stable/ready", "ModelReady", model)):
+            code, rest = self.ask("GET", path)
+            self.assertEqual(code, 200, path)
+            if method == "ModelReady":
+                self.assertEqual(rest.pop("name"), "en-de")
+            for tensor in rest.get("inputs", []) + rest.get("outputs", []):
+                tensor["shape"] = [str(size) for size in tensor["shape"]]
+            self.assertEqual(self.call_inference(method, request), rest)
+        for path, method, request in (("/v2/models/gone", "ModelMetadata", {"name": "gone"}),
+                                      ("/v2/models/en-de/versions/3/ready", "ModelReady", {**model, "version": "3"})):
+            code, rest = self.ask("GET", path)
+            self.assertEqual((code, ("NOT_FOUND", rest["error"])), (404, self.call_inference(method, request)))
+        self.assertEqual(self.ask("GET", "/v2/languages")[0], 200)  # is still DeepL's
+
+    def test_an_api_that_is_not_enabled_has_no_service(self):
+        server = Server(*FLOAT32, "--compat", "none")
+        self.addCleanup(server.stop)
+        self.assertEqual(self.call_google("DetectLanguage", {"content": "a"}, server=server)[0], "UNIMPLEMENTED")
+        self.assertEqual(self.call_inference("ServerLive", {}, server=server)[0], "UNIMPLEMENTED")
+
+    @classmethod
+    @functools.cache
+    def pypi_clients(cls):
+        """The Python that has the clients."""
+        directory = os.environ.get("DRAGOMAN_PYPI_CLIENTS")
+        if directory is None:
+            cls.addClassCleanup((temporary := tempfile.TemporaryDirectory()).cleanup)
+            directory = temporary.name
+            subprocess.run([sys.executable, "-m", "venv", directory], check=True, timeout=60)
+            subprocess.run([f"{directory}/bin/pip", "install", "--quiet", *PYPI_CLIENTS], check=True, timeout=300)
+        return f"{directory}/bin/python"
+
+    @optional
+    def test_the_clients_of_pypi(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pypi_clients.py")
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        run = subprocess.run([self.pypi_clients(), script, self.server.grpc_address, self.server.http_address, *TEXTS],
+                             capture_output=True, text=True, timeout=120, env=environment)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        seen = json.loads(run.stdout)
+        self.assertEqual(seen["google"], {
+            "texts": self.wanted, "detected": "en", "html": f"<b>{self.wanted[0]}</b>", "language": "de",
+            "languages": ["de", "en"], "document": self.wanted[0], "refused": "InvalidArgument"})
+        for transport in ("grpc", "http"):
+            self.assertEqual(seen[f"triton {transport}"], {
+                "health": [True, True, True], "server": "dragoman", "inputs": ["text", "source_language", "target_language"],
+                "texts": 4 * [self.wanted], "refused": True})
+
     @optional
     def test_deepls_library_of_pypi(self):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deepl_client.py")
         with tempfile.TemporaryDirectory() as directory:
-            subprocess.run([sys.executable, "-m", "venv", f"{directory}/venv"], check=True, timeout=120)
-            subprocess.run([f"{directory}/venv/bin/pip", "install", "--quiet", *PYPI_CLIENTS], check=True, timeout=300)
-            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pypi_clients.py")
-            run = subprocess.run([f"{directory}/venv/bin/python", script, f"http://{self.server.http_address}",
-                                  directory], capture_output=True, text=True, timeout=120)
+            run = subprocess.run([self.pypi_clients(), script, f"http://{self.server.http_address}", directory],
+                                 capture_output=True, text=True, timeout=120)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(json.loads(run.stdout), {
             "jobs": ["completed", "completed"], "memory": ["Houses", "en", ["de"], 2],
@@ -252,7 +490,8 @@ class CompatTest(ServerTest):
         self.addCleanup(server.stop)
         base = f"{scheme}://{server.http_address}"
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
-        run = subprocess.run(["node", script, self.npm_clients(), base],
+        over_grpc = [] if scheme == "https" else [server.grpc_address.rsplit(":", 1)[1]]
+        run = subprocess.run(["node", script, self.npm_clients(), base, *over_grpc],
                              capture_output=True, text=True, timeout=300,
                              env={**os.environ, **environment})
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -273,7 +512,8 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["google"]["many"][0], self.wanted[0])
         self.assertEqual(seen["google"]["detected"], "de")
         self.assertEqual(seen["google"]["html"], f"<b>{self.wanted[0]}</b>")
-        self.assertEqual(seen["googleV3"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en"})
+        html = f"<b>{self.wanted[0]}</b>"
+        self.assertEqual(seen["googleV3"], {"html": html, "detected": "en", **({"grpc": html} if over_grpc else {})})
         self.assertEqual(seen["azure"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en",
                                          "lengths": [len(TEXTS[0])], "refusal": 400036})
         self.assertIn("/v1/translate", seen["openapi"])

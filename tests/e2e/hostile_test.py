@@ -20,11 +20,14 @@ import unittest
 import zipfile
 
 import grpc
-from google.protobuf import json_format
+from google.protobuf import json_format, symbol_database
 from google.protobuf.descriptor import FieldDescriptor
 
 import together
 from harness import BUILT_IN, Server, instrumented, pb, seed
+
+from google.cloud.translate.v3 import translation_service_pb2 as google_pb
+from inference import grpc_service_pb2 as inference_pb
 
 load_tests = together.load_tests
 
@@ -42,6 +45,17 @@ def methods():
             yield service, method
 
 
+def methods_of_other_apis():
+    for file in (google_pb, inference_pb):
+        for service in file.DESCRIPTOR.services_by_name.values():
+            for method in service.methods:
+                yield service, method
+
+
+def new(descriptor):
+    return symbol_database.Default().GetPrototype(descriptor)()
+
+
 def bearer(name):
     return [("authorization", "Bearer " + TOKENS[name])]
 
@@ -55,10 +69,14 @@ class Messages:
 
     def base(self, descriptor):
         """A request that is nearly right, so that it is not refused for something else."""
-        message = pb.__dict__[descriptor.name]()
+        message = new(descriptor)
         self.name(message)
-        if descriptor.name in ("TranslateRequest", "TokenizeRequest", "DetectLanguageRequest"):
+        if descriptor.name in ("TranslateRequest", "TokenizeRequest", "TranslateTextRequest") or \
+                descriptor.full_name == "dragoman.v1.DetectLanguageRequest":
             message.contents.append("The cat is old.")
+        if descriptor.name == "ModelInferRequest":
+            text = message.inputs.add(name="text", datatype="BYTES", shape=[1])
+            text.contents.bytes_contents.append(b"The cat is old.")
         if descriptor.name == "ScoreRequest":
             message.pairs.add(source="The cat is old.", target="Die Katze ist alt.")
         return message
@@ -67,7 +85,7 @@ class Messages:
         """Sets what says where the request goes."""
         kept = "Glossary" if "Glossary" in message.DESCRIPTOR.name else "Memory"
         for name, value in (("source_language", "en"), ("target_language", "de"), ("id", self.ids[kept]),
-                            ("name", "en-de-fr-es"), ("model", "en-de-fr-es")):
+                            ("source_language_code", "en"), ("target_language_code", "de"), ("name", "en-de-fr-es"), ("model", "en-de-fr-es"), ("model_name", "en-de-fr-es")):
             field = message.DESCRIPTOR.fields_by_name.get(name)
             if field is not None and field.type == FieldDescriptor.TYPE_STRING:
                 setattr(message, name, value)
@@ -202,7 +220,7 @@ class HostileTest(unittest.TestCase):
         """The code of a unary call with any message."""
         channel = self.victim if name == "victim" else self.attacker
         path = f"/{service.full_name}/{method.name}"
-        answer = pb.__dict__[method.output_type.name]
+        answer = type(new(method.output_type))
         try:
             channel.unary_unary(path, request_serializer=lambda m: m.SerializeToString(),
                                 response_deserializer=answer.FromString)(
@@ -271,7 +289,8 @@ class HostileTest(unittest.TestCase):
         value = seed()
         unary = [(service, method) for service, method in methods()
                  if method.name not in ("TranslateBulk", "TranslateDocument", "TranslateStream")]
-        self.assertGreater(len(unary), 15)
+        unary += methods_of_other_apis()
+        self.assertGreater(len(unary), 25)
 
         def attack(thread):
             messages = Messages(random.Random(value * 1000 + thread), self.ids)

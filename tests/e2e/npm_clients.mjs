@@ -2,7 +2,7 @@
 //
 //   npm install --prefix DIR deepl-node @google-cloud/translate translate @azure-rest/ai-translation-text@1 \
 //     @apidevtools/swagger-parser
-//   node npm_clients.mjs DIR http://HOST:PORT
+//   node npm_clients.mjs DIR http://HOST:PORT [GRPC_PORT]
 //   NODE_EXTRA_CA_CERTS=ca.pem node npm_clients.mjs DIR https://HOST:PORT
 //
 // Prints a JSON object with the results of each client.
@@ -10,7 +10,7 @@
 import { createRequire } from "node:module";
 import path from "node:path";
 
-const [directory, base] = process.argv.slice(2);
+const [directory, base, grpcPort] = process.argv.slice(2);
 const require = createRequire(path.join(path.resolve(directory), "package.json"));
 const text = "Good morning.";
 const seen = {};
@@ -90,7 +90,7 @@ seen.google = {
   html: (await google.translate(`<b>${text}</b>`, { from: "en", to: "de", format: "html" }))[0],
 };
 
-// Google, advanced edition, over REST.
+// Google, advanced edition, over REST and, without TLS, over gRPC.
 const { TranslationServiceClient } = require("@google-cloud/translate").v3;
 const { hostname, port, protocol } = new URL(base);
 const advanced = new TranslationServiceClient({
@@ -103,6 +103,16 @@ seen.googleV3 = {
   html: answer.translations[0].translatedText,
   detected: answer.translations[0].detectedLanguageCode,
 };
+if (grpcPort) {
+  const { grpc } = require("google-gax");
+  const overGrpc = new TranslationServiceClient({
+    apiEndpoint: hostname, port: Number(grpcPort), sslCreds: grpc.credentials.createInsecure(),
+  });
+  const [same] = await overGrpc.translateText({
+    parent: "projects/any/locations/global", contents: [`<b>${text}</b>`], targetLanguageCode: "de",
+  });
+  seen.googleV3.grpc = same.translations[0].translatedText;
+}
 
 // Azure.
 const { default: azureClient } = require("@azure-rest/ai-translation-text");

@@ -1,39 +1,86 @@
-"""What DeepL's library for Python (PyPI) gets from a server, as JSON: pypi_clients.py ADDRESS DIRECTORY."""
+"""Calls a server with the clients that PyPI has, as their documentation says, and prints what they got as JSON.
+
+    pypi_clients.py GRPC_ADDRESS HTTP_ADDRESS TEXT...
+"""
 
 import json
-import os
 import sys
 
-import deepl
+import grpc
+import numpy
+import tritonclient.grpc
+import tritonclient.http
+from google.api_core import exceptions
+from google.cloud import translate_v3
+from google.cloud.translate_v3.services.translation_service import transports
+from tritonclient.utils import InferenceServerException
 
-address, directory = sys.argv[1:]
-client = deepl.DeepLClient("any", server_url=address)
-tmx = os.path.join(directory, "houses.tmx")
-with open(tmx, "w", encoding="utf-8") as file:
-    file.write('<tmx version="1.4"><header srclang="en"/><body>'
-               '<tu><tuv xml:lang="en"><seg>The old house is small.</seg></tuv>'
-               '<tuv xml:lang="de"><seg>Klein ist das alte Haus.</seg></tuv></tu>'
-               '<tu><tuv xml:lang="en"><seg>The cat sleeps.</seg></tuv>'
-               '<tuv xml:lang="de"><seg>Die Katze schl\u00e4ft.</seg></tuv></tu></body></tmx>')
-job = client.import_translation_memory_from_filepath(tmx, display_name="Houses", timeout_s=30)
-memory = client.get_translation_memory(job.result.translation_memory_id)
-first = client.list_translation_memory_segments(memory, page_size=1)
-second = client.list_translation_memory_segments(memory, page_size=1, page_cursor=first.next_page_cursor)
-found = client.list_translation_memory_segments(memory, filter_text="katze")
-text = client.translate_text("The old house is small.", source_lang="EN", target_lang="DE", translation_memory=memory,
-                             model_type="quality_optimized")
-exported = os.path.join(directory, "exported.tmx")
-export = client.export_translation_memory_to_filepath(memory, exported, timeout_s=30)
-listed = client.list_translation_memories(page=0, page_size=5)
-client.delete_translation_memory(memory)
-with open(exported, encoding="utf-8") as file:
+PARENT = "projects/any/locations/global"
+
+
+def call_google(grpc_address, texts):
+    transport = transports.TranslationServiceGrpcTransport(channel=grpc.insecure_channel(grpc_address))
+    client = translate_v3.TranslationServiceClient(transport=transport)
+    plain = client.translate_text(parent=PARENT, contents=texts, target_language_code="de", mime_type="text/plain")
+    html = client.translate_text(parent=PARENT, contents=[f"<b>{texts[0]}</b>"], target_language_code="de",
+                                 source_language_code="en")
+    found = client.detect_language(parent=PARENT, content="Wo ist der Bahnhof?", mime_type="text/plain")
+    file = {"content": texts[0].encode(), "mime_type": "text/plain"}
+    document = client.translate_document(request={
+        "parent": PARENT, "target_language_code": "de", "document_input_config": file})
+    try:
+        client.translate_text(parent=PARENT, contents=texts, target_language_code="xx")
+        refused = ""
+    except exceptions.GoogleAPICallError as error:
+        refused = type(error).__name__
+    return {
+        "texts": [each.translated_text for each in plain.translations],
+        "detected": plain.translations[0].detected_language_code,
+        "html": html.translations[0].translated_text,
+        "language": found.languages[0].language_code,
+        "languages": [each.language_code for each in client.get_supported_languages(parent=PARENT).languages],
+        "document": document.document_translation.byte_stream_outputs[0].decode(),
+        "refused": refused,
+    }
+
+
+def call_triton(client, package, texts):
+    """With the texts and the translations as bytes (as by default) or, over HTTP, as JSON."""
+    def tensor(name, values, **binary):
+        array = numpy.array([value.encode() for value in values], dtype=numpy.object_)
+        given = package.InferInput(name, array.shape, "BYTES")
+        given.set_data_from_numpy(array, **binary)
+        return given
+    ways = [{"binary_data": False}, {}] if package is tritonclient.http else [{}, {}]
+    answers = [client.infer("en-de", [tensor("text", texts, **way), tensor("target_language", ["de"], **way)],
+                            outputs=outputs)
+               for way in ways for outputs in (None, [package.InferRequestedOutput("translation", **way)])]
+    metadata = client.get_model_metadata("en-de", **({"as_json": True} if package is tritonclient.grpc else {}))
+    try:
+        client.infer("gone", [tensor("text", texts)])
+        refused = False
+    except InferenceServerException:
+        refused = True
+    server = client.get_server_metadata()
+    return {
+        "health": [client.is_server_live(), client.is_server_ready(), client.is_model_ready("en-de")],
+        "server": server["name"] if isinstance(server, dict) else server.name,
+        "inputs": [each["name"] for each in metadata["inputs"]],
+        "texts": [[each.decode() if isinstance(each, bytes) else each for each in answer.as_numpy("translation").tolist()]
+                  for answer in answers],
+        "refused": refused,
+    }
+
+
+def main(grpc_address, http_address, *texts):
+    over_grpc = tritonclient.grpc.InferenceServerClient(grpc_address)
+    over_http = tritonclient.http.InferenceServerClient(http_address)
     print(json.dumps({
-        "jobs": [job.status, export.status],
-        "memory": [memory.name, memory.source_language, memory.target_languages, memory.segment_count],
-        "segments": [segment.source_text for page in (first, second, found) for segment in page],
-        "last": second.next_page_cursor,
-        "text": text.text,
-        "model_type": text.model_type_used,
-        "exported": file.read().count("<tu>"),
-        "listed": [len(listed), len(client.list_translation_memories())],
-        "counted": client.get_usage().character.count > 0}))
+        "google": call_google(grpc_address, list(texts)),
+        "triton grpc": call_triton(over_grpc, tritonclient.grpc, texts),
+        "triton http": call_triton(over_http, tritonclient.http, texts),
+    }))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -19,11 +19,19 @@
 namespace dragoman {
 namespace {
 
+constexpr char kTranslate[] = "dragoman.v1.TranslationService/Translate";
 constexpr const char* kMethods[] = {
-    "TranslationService/Translate",     "ModelService/GetModel",
-    "ModelService/ListModels",          "TranslationService/Score",
-    "TranslationService/Tokenize",      "TranslationService/TranslateStream",
-    "TranslationService/TranslateBulk", "TranslationService/NoSuchMethod",
+    kTranslate,
+    "dragoman.v1.ModelService/GetModel",
+    "dragoman.v1.ModelService/ListModels",
+    "dragoman.v1.TranslationService/Score",
+    "dragoman.v1.TranslationService/Tokenize",
+    "dragoman.v1.TranslationService/TranslateStream",
+    "dragoman.v1.TranslationService/TranslateBulk",
+    "dragoman.v1.TranslationService/NoSuchMethod",
+    "google.cloud.translation.v3.TranslationService/TranslateText",
+    "google.cloud.translation.v3.TranslationService/TranslateDocument",
+    "inference.GRPCInferenceService/ModelInfer",
 };
 
 Server& TheGrpcServer() {
@@ -54,7 +62,7 @@ Answer Send(const std::string& method, const std::string& message) {
     FUZZ_CHECK(queue.AsyncNext(&tag, &ok, patience) == grpc::CompletionQueue::GOT_EVENT);
     return ok;
   };
-  const auto call = stub.PrepareCall(&context, "/dragoman.v1." + method, &queue);
+  const auto call = stub.PrepareCall(&context, "/" + method, &queue);
   call->StartCall(nullptr);
   bool ok = wait();
   if (ok) {
@@ -115,5 +123,5 @@ FUZZER(request) {
   const std::string message(reinterpret_cast<const char*>(data) + 1, size - 1);
   const dragoman::Answer answer = dragoman::Send(method, message);
   dragoman::CheckCode(answer.status.error_code());
-  if (method == "TranslationService/Translate") dragoman::CheckTranslate(message, answer);
+  if (method == dragoman::kTranslate) dragoman::CheckTranslate(message, answer);
 }

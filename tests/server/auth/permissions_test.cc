@@ -20,6 +20,7 @@
 #include "engine/base/json.h"
 #include "server/api/methods.h"
 #include "server/base/methods.h"
+#include "server/compat/rpc.h"
 #include "tests/server/http_client.h"
 #include "tests/server/test_server.h"
 
@@ -95,6 +96,17 @@ std::unique_ptr<Message> New(const google::protobuf::Descriptor* type) {
   return std::unique_ptr<Message>(factory->GetPrototype(type)->New());
 }
 
+// With those of the values that the message has fields for.
+std::unique_ptr<Message> Filled(const google::protobuf::Descriptor* type,
+                                const nlohmann::json& values) {
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  std::unique_ptr<Message> message = New(type);
+  EXPECT_TRUE(
+      google::protobuf::util::JsonStringToMessage(WriteJson(values), message.get(), options).ok());
+  return message;
+}
+
 nlohmann::json PairOf(const char* source, const char* target) {
   return {{"source", source}, {"target", target}};
 }
@@ -113,12 +125,7 @@ std::unique_ptr<Message> RequestOf(const std::string& method) {
   if (method == "LearnSegments") {
     all["segments"] = nlohmann::json::array({PairOf("A dog.", "Ein Hund.")});
   }
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;
-  std::unique_ptr<Message> request = New(RpcOf(method).input_type());
-  EXPECT_TRUE(
-      google::protobuf::util::JsonStringToMessage(WriteJson(all), request.get(), options).ok());
-  return request;
+  return Filled(RpcOf(method).input_type(), all);
 }
 
 template <typename Request>
@@ -162,6 +169,10 @@ class PermissionsTest : public testing::Test {
 
   // The call of a method by a principal over gRPC.
   static Outcome OverGrpc(const std::string& method, const std::string& principal);
+  // That of any method of one message for one.
+  static Outcome Unary(const std::string& path, const Message& request,
+                       const google::protobuf::Descriptor* answer_type,
+                       const std::string& principal);
   // And over HTTP; nothing for the one method that HTTP does not have.
   static std::optional<Outcome> OverHttp(const std::string& method, const std::string& principal);
 
@@ -258,13 +269,20 @@ Outcome PermissionsTest::OverGrpc(const std::string& method, const std::string& 
     }
     return ToOutcome(call->Finish());
   }
-  const std::unique_ptr<Message> request = RequestOf(method);
-  const std::unique_ptr<Message> answer = New(RpcOf(method).output_type());
-  const std::string path = "/" + FullNameOf(method);
+  return Unary("/" + FullNameOf(method), *RequestOf(method), RpcOf(method).output_type(),
+               principal);
+}
+
+Outcome PermissionsTest::Unary(const std::string& path, const Message& request,
+                               const google::protobuf::Descriptor* answer_type,
+                               const std::string& principal) {
+  grpc::ClientContext context;
+  Show(&context, principal);
+  const std::unique_ptr<Message> answer = New(answer_type);
   const grpc::internal::RpcMethod rpc(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC);
   const grpc::Status status =
       grpc::internal::BlockingUnaryCall<MessageLite, MessageLite, MessageLite, MessageLite>(
-          server_->channel().get(), rpc, &context, *request, answer.get());
+          server_->channel().get(), rpc, &context, request, answer.get());
   return ToOutcome(status, answer->ShortDebugString());
 }
 
@@ -367,6 +385,42 @@ TEST_F(PermissionsTest, EachRightIsJudgedForEachMethodOverGrpcAndHttpAlike) {
   }
   const size_t methods = ApiMethods().size();  // of which HTTP lacks one
   EXPECT_EQ(cells, (6 + methods) * (2 * methods - 1));
+}
+
+// A request of another API, as far as its fields have these names.
+nlohmann::json AskedElsewhere() {
+  return {{"contents", nlohmann::json::array({kText})},
+          {"content", kText},
+          {"sourceLanguageCode", "en"},
+          {"targetLanguageCode", "de"},
+          {"documentInputConfig", {{"content", "QSBjYXQu"}, {"mimeType", "text/plain"}}},
+          {"name", "en-de"},
+          {"modelName", "en-de"},
+          {"inputs",
+           {{{"name", "text"},
+             {"datatype", "BYTES"},
+             {"shape", {1}},
+             {"contents", {{"bytesContents", {"QSBjYXQu"}}}}}}}};
+}
+
+TEST_F(PermissionsTest, OtherApisOverGrpcNeedTheRightToTheMethodThatACallAmountsTo) {
+  std::vector<std::string> principals = {"free", "none"};
+  principals.insert(principals.end(), ApiMethods().begin(), ApiMethods().end());
+  for (const Method& row : CompatMethods()) {
+    const std::string rpc = row.rpc;
+    const auto& descriptor = *google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
+        absl::StrReplaceAll(rpc, {{"/", "."}}));
+    for (const std::string& principal : principals) {
+      const bool open = absl::StrContains(rpc, "/Server");  // anybody may ask
+      const bool may = open || principal == "free" || principal == row.name;
+      const std::unique_ptr<Message> request = Filled(descriptor.input_type(), AskedElsewhere());
+      const Outcome outcome = Unary("/" + rpc, *request, descriptor.output_type(), principal);
+      EXPECT_EQ(outcome.code, may ? StatusCode::kOk : StatusCode::kPermissionDenied)
+          << principal << " calls " << rpc << ": " << outcome.text;
+      const std::string lacks = may ? "" : absl::StrCat("lacks the right methods=", row.name);
+      EXPECT_THAT(outcome.text, HasSubstr(lacks));
+    }
+  }
 }
 
 TEST_F(PermissionsTest, AHiddenModelIsAsOneThatDoesNotExist) {

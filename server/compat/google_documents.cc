@@ -221,6 +221,7 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
     ASSIGN_OR_RETURN(*translation.add_byte_stream_outputs(), file_->Read(0, file_->size()));
     translation.set_mime_type(exchange_->report().media_type());
     if (call_.detect) translation.set_detected_language_code(exchange_->report().source_language());
+    response->set_model(call_.model);
     return absl::OkStatus();
   }
 

@@ -22,7 +22,7 @@ FOREIGN = set("""--read-only --tmpfs --build-arg --volume --all --dry-run --leve
     --batch-limit --threads --metrics --ssl --url-prefix --update-models --openai-base-url --openai-model""".split())
 # Names of other projects (transformers, oneDNN, CMake, CTranslate2, DeepL's client, Debian, Kubernetes, systemd), a mnemonic, a unit.
 FOREIGN_NAMES = set("""cross_attentions ONEDNN_VERBOSE DCMAKE_CXX_FLAGS decode_alternatives zero_first_timestep server_url http_proxy
-    subPath LimitNOFILE _Open kWh""".split())
+    subPath LimitNOFILE _Open kWh GRPC_DEFAULT_SSL_ROOTS_FILE_PATH api_endpoint""".split())
 # Paths that are a beginning of others, or are those of a collector of traces.
 NO_PATHS = {"/v1", "/translator/text/v3.0", "/v1/traces"}
 CODES = set("""OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED

@@ -295,11 +295,13 @@ describe('against a fake server', () => {
     assert.equal(await page.$eval('#choices', (node) => node.ariaLabel), 'Instead of “nächste”');
     await lookAround('choices');
     await page.setViewport({width: 1200, height: 900});
-    await page.click('#choices button:nth-of-type(2)');
+    await page.$eval('#choices button:nth-of-type(2)', (node) => node.click());
     assert.equal(await textOf('#output'), 'Wo ist der weit von hier?');
     assert.equal(await textOf('#state'), 'As you chose');
     assert.ok(!await shown('#choices') && !await shown('#attention-section'));
-    // By keyboard: the first word, Enter, the second alternative; Escape keeps what is there.
+    // By keyboard: the first word, Enter, the second alternative; Escape keeps what is there.  A pointer that rests on
+    // the words would say where one is.
+    await page.hover('.brand');
     await page.press('ArrowRight');
     await page.press('Enter');
     await until('alternatives are there', async () => (await offered()).length === 4);

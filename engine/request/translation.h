@@ -72,8 +72,8 @@ struct TranslateRequest {
   // What the texts are written in, and so are their translations; without prefixes and targets.
   Markup markup = Markup::kNone;
   MarkupOptions markup_options;
-  bool set_direction = false;   // outermost blocks get a `dir` if the direction of writing changes
-  bool keep_literals = true;    // addresses, placeholders ... come out as they are (literals.h)
+  bool set_direction = false;  // outermost blocks get a `dir` if the direction of writing changes
+  bool keep_literals = true;   // addresses, placeholders ... come out as they are (literals.h)
   TextSource text_source = TextSource::kProse;  // which says what is one
   bool check_literals = false;  // those that do not, and numbers, are told (literal_check.h)
   bool judge = false;           // translations get a Quality; goes with check_literals
@@ -133,7 +133,8 @@ struct Translation {
   int untranslated = 0;      // sentences that stand as they were, because the model said no word
 };
 
-// Where a request spent its time.  queue, encode and decode are the longest of its jobs'.
+// Where a request spent its time.  queue, encode and decode are the longest of a hop's jobs', added
+// up over its hops.
 struct TranslateTimes {
   absl::Duration tokenize;
   absl::Duration queue;
@@ -143,7 +144,8 @@ struct TranslateTimes {
   // Of all jobs that took work: decoder steps, and tokens of drafts that were kept.
   int steps = 0, kept = 0;
 
-  // Adds what was done afterwards, and what was done at the same time.
+  // Adds what was done afterwards, and what was done beside it: of that, the longest queue, encode
+  // and decode count; tokenize and detokenize are added.
   void AddLater(const TranslateTimes& later);
   void AddBeside(const TranslateTimes& other);
 };
@@ -164,7 +166,7 @@ struct TranslateResponse {
   TranslateTimes times;
   int reused_sentences =
       0;  // sentences that needed no work, because equal ones had been, or were being, translated
-  std::vector<TranslateStep> steps;  // if a text took several (running_request.h)
+  std::vector<TranslateStep> steps;  // if a text took several (pivot.h)
 };
 
 // A finished sentence.

@@ -67,9 +67,9 @@ struct ServerParts {
 struct CallSize {
   int texts = 0;
   int source_tokens = 0;
-  int target_tokens = 0;  // of the best hypotheses
-  absl::Duration queue;   // the longest that any of its sentences waited for a place in a batch
-  absl::Duration encode, decode;              // likewise
+  int target_tokens = 0;          // of the best hypotheses
+  absl::Duration queue;           // how long it waited for places in batches (TranslateTimes)
+  absl::Duration encode, decode;  // likewise
   absl::Time decoded = absl::InfinitePast();  // when the last one was; unless the call failed
 
   // Of what was translated just now.

@@ -329,11 +329,10 @@ HttpResponse DescribeUsage(const Usage& usage, const ApiContext& context, Call* 
 
 // DeepL refuses a glossary of other languages.  The thread may wait for the store.
 absl::Status CheckGlossaries(const ApiContext& context, const std::string& principal,
-                             const v1::TranslateRequest& request) {
+                             absl::Time deadline, const v1::TranslateRequest& request) {
   for (const std::string& id : request.glossary_ids()) {
-    ASSIGN_OR_RETURN(
-        const Owned glossary,
-        context.parts->glossaries->Describe(StoreDeadline(absl::InfiniteFuture()), id, principal));
+    ASSIGN_OR_RETURN(const Owned glossary,
+                     context.parts->glossaries->Describe(StoreDeadline(deadline), id, principal));
     const std::string& source = request.source_language();
     const bool fits =
         std::any_of(glossary.lists.begin(), glossary.lists.end(), [&](const OwnedList& list) {
@@ -356,12 +355,12 @@ HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage
     const auto read = [context, usage, request](
                           const CompatFields& of,
                           DeepLCall* call) -> absl::StatusOr<v1::TranslateRequest> {
-      ASSIGN_OR_RETURN(const Permit permit,
-                       context.parts->principals->Identify(CallerOf(*request, kApi.name)));
+      const Caller caller = CallerOf(*request, kApi.name);
+      ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
       call->usage = usage;
       call->principal = permit.principal();
       ASSIGN_OR_RETURN(v1::TranslateRequest wanted, ReadTranslate(of, call));
-      RETURN_IF_ERROR(CheckGlossaries(context, call->principal, wanted));
+      RETURN_IF_ERROR(CheckGlossaries(context, call->principal, caller.deadline, wanted));
       return wanted;
     };
     const auto translate = [=] {

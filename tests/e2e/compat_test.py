@@ -25,7 +25,7 @@ import grpc
 from google.protobuf import json_format
 
 from certificates import Authority
-from harness import BUILT_IN, FLOAT32, Server, ServerTest, pb
+from harness import BUILT_IN, FLOAT32, SOURCE_DIR, Server, ServerTest, pb, serve
 from suite import optional
 
 from google.cloud.translate.v3 import translation_service_pb2 as google_pb
@@ -33,7 +33,9 @@ from inference import grpc_service_pb2 as inference_pb
 
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
                "@apidevtools/swagger-parser")
-PYPI_CLIENTS = ("deepl==1.32.0", "google-cloud-translate==3.28.0", "tritonclient[grpc,http]==2.73.0")
+PYPI_CLIENTS = ("azure-ai-translation-document==2.0.0", "azure-ai-translation-text==2.0.0", "deep-translator==1.11.4",
+                "deepl==1.32.0", "google-cloud-translate==3.28.0", "libretranslatepy==2.1.4", "openai==3.57.0",
+                "tritonclient[grpc,http]==2.73.0")
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -430,37 +432,25 @@ class CompatTest(ServerTest):
             cls.addClassCleanup((temporary := tempfile.TemporaryDirectory()).cleanup)
             directory = temporary.name
             subprocess.run([sys.executable, "-m", "venv", directory], check=True, timeout=60)
-            subprocess.run([f"{directory}/bin/pip", "install", "--quiet", *PYPI_CLIENTS], check=True, timeout=300)
+            for packages in (PYPI_CLIENTS, ("--no-deps", "--target", f"{directory}/azure-1",
+                                            "azure-ai-translation-text==1.0.1")):
+                subprocess.run([f"{directory}/bin/pip", "install", "--quiet", *packages], check=True, timeout=300)
         return f"{directory}/bin/python"
 
     @optional
-    def test_the_clients_of_pypi(self):
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pypi_clients.py")
+    def test_what_the_clients_of_pypi_get_is_what_the_page_says(self):
+        store = tempfile.TemporaryDirectory()
+        self.addCleanup(store.cleanup)
+        server = serve(self, *self.arguments, "--store", f"sqlite:{store.name}/store.db")
+        script = os.path.join(SOURCE_DIR, "tests/e2e/client_methods.py")
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        run = subprocess.run([self.pypi_clients(), script, self.server.grpc_address, self.server.http_address, *TEXTS],
-                             capture_output=True, text=True, timeout=120, env=environment)
+        run = subprocess.run([self.pypi_clients(), script, server.grpc_address, server.http_address],
+                             capture_output=True, text=True, timeout=200, env=environment)
         self.assertEqual(run.returncode, 0, run.stderr)
-        seen = json.loads(run.stdout)
-        self.assertEqual(seen["google"], {
-            "texts": self.wanted, "detected": "en", "html": f"<b>{self.wanted[0]}</b>", "language": "de",
-            "languages": ["de", "en"], "document": self.wanted[0], "refused": "InvalidArgument"})
-        for transport in ("grpc", "http"):
-            self.assertEqual(seen[f"triton {transport}"], {
-                "health": [True, True, True], "server": "dragoman", "inputs": ["text", "source_language", "target_language"],
-                "texts": 4 * [self.wanted], "refused": True})
-
-    @optional
-    def test_deepls_library_of_pypi(self):
-        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "deepl_client.py")
-        with tempfile.TemporaryDirectory() as directory:
-            run = subprocess.run([self.pypi_clients(), script, f"http://{self.server.http_address}", directory],
-                                 capture_output=True, text=True, timeout=120)
-        self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertEqual(json.loads(run.stdout), {
-            "jobs": ["completed", "completed"], "memory": ["Houses", "en", ["de"], 2],
-            "segments": ["The old house is small.", "The cat sleeps.", "The cat sleeps."], "last": None,
-            "text": "Klein ist das alte Haus.", "model_type": "quality_optimized", "exported": 2, "listed": [1, 0],
-            "counted": True})
+        with open(os.path.join(SOURCE_DIR, "docs/compatible_apis.md"), encoding="utf-8") as file:
+            page = file.read()
+        self.maxDiff = None
+        self.assertEqual(page[page.index("\n## "):], run.stdout)
 
     @optional
     def test_the_clients_of_npm(self):

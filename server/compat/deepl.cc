@@ -405,10 +405,12 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
         "this server has only translate, document, glossaries, translation memories, languages and "
         "usage"));
   };
-  for (const char* method : {"GET", "POST"}) {
-    for (const char* path : {"/v2/**", "/v3/style_rules"}) {
-      router->Add({.method = method, .path = path, .handler = refuse, .error = PlainError});
-    }
+  const auto refuse_at = [&](const char* method, const char* path) {
+    router->Add({.method = method, .path = path, .handler = refuse, .error = PlainError});
+  };
+  for (const char* method : {"GET", "POST"}) refuse_at(method, "/v2/**");
+  for (const char* method : {"GET", "POST", "PUT", "PATCH", "DELETE"}) {
+    for (const char* path : {"/v3/style_rules", "/v3/style_rules/**"}) refuse_at(method, path);
   }
 }
 

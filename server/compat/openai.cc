@@ -445,8 +445,11 @@ void Stream(const ApiContext& context, const HttpRequest& http,
                   .error = error});
 }
 
-// GET /v1/models is a call of the server's own API, too: its answers are those of both.
-HttpResponse ListError(const absl::Status& status) {
+// GET /v1/models and GET /v1/models/NAME are calls of the server's own API, too: their answers are
+// those of both.
+constexpr char kModels[] = "/v1/models";
+
+HttpResponse ModelsError(const absl::Status& status) {
   HttpResponse own = ToHttpError({.status = status});
   Json body = Json::parse(own.body);
   body["error"] = Json::parse(Error(status).body)["error"];
@@ -454,7 +457,12 @@ HttpResponse ListError(const absl::Status& status) {
   return own;
 }
 
-absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, Call* call) {
+// The fields of a model, besides those that it has in the own API.
+Json ModelFields(const std::string& name) {
+  return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "dragoman"}};
+}
+
+absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const HttpRequest&, Call* call) {
   RETURN_IF_ERROR(call->Admit());
   const v1::ListModelsResponse models = ListedModels(*context.parts, call->permit());
   ASSIGN_OR_RETURN(const std::string own, ToJson(models));
@@ -462,20 +470,34 @@ absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, Call* call) {
   body["object"] = "list";
   body["data"] = Json::array();
   for (const v1::Model& model : models.models()) {
-    body["data"].push_back(
-        {{"id", model.name()}, {"object", "model"}, {"created", 0}, {"owned_by", "dragoman"}});
+    body["data"].push_back(ModelFields(model.name()));
   }
+  return JsonResponse(200, body);
+}
+
+absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const HttpRequest& http,
+                                      Call* call) {
+  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const v1::Model model,
+                   NamedModel(http.path.substr(sizeof(kModels)), *context.parts, call));
+  ASSIGN_OR_RETURN(const std::string own, ToJson(model));
+  Json body = Json::parse(own);
+  body.update(ModelFields(model.name()));
   return JsonResponse(200, body);
 }
 
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
-  const auto list = [context](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(AnswerCall(context, kApi, "ListModels", http, ListError,
-                            [&](Call* call) { return ListModels(context, call); }));
+  const auto add_models = [&](const char* method, const std::string& path, auto act) {
+    const auto handler = [=](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
+      answer->Send(AnswerCall(context, kApi, method, http, ModelsError,
+                              [&](Call* call) { return act(context, http, call); }));
+    };
+    router->AddBefore({.method = "GET", .path = path, .handler = handler, .error = PlainError});
   };
-  router->AddBefore({.method = "GET", .path = "/v1/models", .handler = list, .error = PlainError});
+  add_models("ListModels", kModels, ListModels);
+  add_models("GetModel", absl::StrCat(kModels, "/**"), GetModel);
   const auto complete = [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
     if (fields.ok() && fields->Flag("stream", false).value_or(false)) {

@@ -105,7 +105,9 @@ TEST_F(HttpApiTest, ScoresTokenizesAndListsModels) {
   const HttpReply models = HttpGet(address(), "/v1/models");
   ASSERT_EQ(models.code, 200) << models.body;
   EXPECT_EQ(Json(models)["models"][0]["name"], "en-de");
-  EXPECT_EQ(Json(HttpGet(address(), "/v1/models/en-de"))["state"], "STATE_READY");
+  const auto one = Json(HttpGet(address(), "/v1/models/en-de"));
+  EXPECT_EQ(one["state"], "STATE_READY");
+  EXPECT_EQ(one["id"], "en-de");  // as OpenAI's clients want it
   EXPECT_EQ(HttpGet(address(), "/v1/models/no%2Fsuch").code, 404);
 }
 

@@ -70,6 +70,9 @@ constexpr Form kForms[] = {
     // github.com/funstory-ai/BabelDOC, translator.py
     {"BabelDOC",
      R"((?is)^.*?;;\s*treat next line as plain text input and translate it into (?P<to>[^,\n]+?),? output translation only.*?no notes\.(?:.*?input:)?\s*(?P<text>.*)$)"},
+    // the same for one paragraph, when its prompt for several was not answered with JSON
+    {"BabelDOC",
+     R"((?is)^.*?output only the translated (?P<to>[^.\n]+?) text\..*?now translate the following text:\s*(?P<text>.*)$)"},
     // github.com/pot-app/pot-desktop, services/translate/openai
     {"pot", R"((?is)^\s*translate (?:in)?to (?P<to>[^:\n"]+):\s*"""\n?(?P<text>.*)$)", R"(""")"},
     // immersivetranslate.com, the services of its configuration

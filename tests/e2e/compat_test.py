@@ -101,6 +101,8 @@ class CompatTest(ServerTest):
             ";; Treat next line as plain text input and translate it into German, output translation ONLY. If translation "
             "is unnecessary (e.g. proper nouns, codes, {{1}}, etc. ), return the original text. NO explanations. NO "
             "notes. Input:\n\nThe cat sleeps.": cat,
+            "You are a professional German translator.\n\n## Rules\n\n1. Keep all tags.\n\n## Output\n\nOutput ONLY the "
+            "translated German text. No explanations.\n\nNow translate the following text:\n\nThe cat sleeps.": cat,
             'Translate into German:\n"""\nThe cat sleeps.\n"""': cat,
             "Translate to German (output translation only):\n\nThe cat sleeps.\n\n%%\n\nThe dog is old.":
                 f"{cat}\n\n%%\n\n{dog}",

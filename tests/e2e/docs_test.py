@@ -50,6 +50,7 @@ RULES = [
     (r"^tools/train|run/model|run/held-out|--target-language (deu|eng)", "needs a training run; train_server_test makes one"),
     (r"^(npm|pip|python3 -m venv|env/bin/pip)\b", "may need the network; node_test and python_test install the packages"),
     (r"^(go |GO111MODULE=)", "needs Go's packages; go_test builds the module"),
+    (r"^(pdf2zh|babeldoc) ", "fetches a layout model and fonts"),
     (r"--plan ", "measures for seconds and serves nothing; lifecycle_test reads plans"),
     (r"--check-config", "serves nothing; lifecycle_test checks its reports"),
     (r"^source <|completion fish", "is for the reader's own shell; command_test completes in each"),

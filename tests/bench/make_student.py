@@ -103,6 +103,11 @@ def write_model(path):
         file.write(begin + struct.pack("<Q", padding) + bytes(padding) + b"".join(data))
 
 
+def name(word):
+    """Of letters alone, because the engine copies what looks like a code."""
+    return "w" + str(word).translate(str.maketrans("0123456789", "abcdefghij"))
+
+
 def write_shortlist(path, randomly):
     """Writes a shortlist as Firefox has them: the first 50 words, and 50 more for each source word."""
     lists = [sorted(randomly.sample(range(VOCABULARY), 50)) for _ in range(VOCABULARY)]
@@ -127,14 +132,14 @@ def main():
     write_model(os.path.join(directory, "model.intgemm8.bin"))
     write_shortlist(os.path.join(directory, "lex.bin"), randomly)
     with open(os.path.join(directory, "vocab.yml"), "w", encoding="utf-8") as file:
-        file.write("</s>: 0\n<unk>: 1\n" + "".join(f"w{word}: {word}\n" for word in range(2, VOCABULARY)))
+        file.write("</s>: 0\n<unk>: 1\n" + "".join(f"{name(word)}: {word}\n" for word in range(2, VOCABULARY)))
     with open(os.path.join(directory, "decoder.yml"), "w", encoding="utf-8") as file:
         file.write("relative-paths: true\nmodels: [model.intgemm8.bin]\nvocabs: [vocab.yml, vocab.yml]\n"
                    "shortlist: [lex.bin, 0]\nbeam-size: 1\nnormalize: 1\nmax-length-factor: 2\n")
     with open(os.path.join(directory, "input.txt"), "w", encoding="utf-8") as file:
         for _ in range(512):
             words = randomly.choices(range(2, VOCABULARY), k=arguments.words or randomly.randint(8, 40))
-            file.write(" ".join(f"w{word}" for word in words) + "\n")
+            file.write(" ".join(map(name, words)) + "\n")
 
 
 if __name__ == "__main__":

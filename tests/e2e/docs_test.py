@@ -41,7 +41,7 @@ RULES = [
     (r"kubectl", "needs a cluster; kubernetes_test renders and checks the objects"),
     (r"^export DRAGOMAN_(KUBERNETES|COMPOSE)", "schemas that are not in the tree"),
     (r"load_curve\.py|file_bench\.py", "takes minutes, and wants no other load"),
-    (r"(option_costs|document_bench|glossary_bench|literals|keystrokes|repair|many_models_bench|plan_bench|equal_bytes)\.py",
+    (r"(option_costs|document_bench|glossary_bench|literals|keystrokes|repair|many_models_bench|plan_bench|equal_bytes|peers)\.py",
      "takes minutes"),
     (r"^tools/quality", "needs held-out text, and takes minutes"),
     (r"sentences\.py", "needs the cases of another project"),

@@ -451,6 +451,11 @@ void Stream(const ApiContext& context, const HttpRequest& http,
 // GET /v1/models and GET /v1/models/NAME are calls of the server's own API, too: their answers are
 // those of both.
 constexpr char kModels[] = "/v1/models";
+constexpr CompatApi kModelsApi = {.name = kHttpApi,
+                                  .credential = kApi.credential,
+                                  .texts = kApi.texts,
+                                  .source = kApi.source,
+                                  .target = kApi.target};
 
 HttpResponse ModelsError(const absl::Status& status) {
   HttpResponse own = ToHttpError({.status = status});
@@ -494,7 +499,7 @@ absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const HttpReque
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add_models = [&](const char* method, const std::string& path, auto act) {
     const auto handler = [=](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-      answer->Send(AnswerCall(context, kApi, method, http, ModelsError,
+      answer->Send(AnswerCall(context, kModelsApi, method, http, ModelsError,
                               [&](Call* call) { return act(context, http, call); }));
     };
     router->AddBefore({.method = "GET", .path = path, .handler = handler, .error = PlainError});

@@ -130,6 +130,8 @@ absl::StatusOr<MemberReaders> FindBookMembers(Container* container,
   MemberReaders readers;
   for (const XmlEvent& event : *events) {
     if (event.kind != XmlEvent::kStart || LocalXmlName(event.name) != "rootfile") continue;
+    const std::string type = AttributeNamed(XmlBytes(part, event), "media-type");
+    if (!type.empty() && type != "application/oebps-package+xml") continue;  // the book as a PDF
     const std::string package =
         ResolveMember("", AttributeNamed(XmlBytes(part, event), "full-path"));
     RETURN_IF_ERROR(AddPages(container, package, options.target_language, &readers));

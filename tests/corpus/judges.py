@@ -5,6 +5,7 @@ if the file itself is not of the format, and whatever the parser raises if the t
 """
 
 import collections
+import csv
 import io
 import json
 import os
@@ -294,6 +295,62 @@ def judge_ftl(source, target):
     references = [count(re.findall(r"\{ *(?:\$|-)?[\w-]+ *\}", text)) for text in (before, after)]
     if references[0] != references[1]:
         yield f"the references differ: {references[0] - references[1]} {references[1] - references[0]}"
+
+
+def judge_php(source, target):
+    def tokens(data):
+        program = ("echo json_encode(array_map(fn($token) => [$token->getTokenName(), $token->text], "
+                   "PhpToken::tokenize(stream_get_contents(STDIN), TOKEN_PARSE)));")
+        ended = subprocess.run(["php", "-r", program], input=data, capture_output=True, check=False)
+        return [token for token in json.loads(ended.stdout) if token[0] != "T_WHITESPACE"]
+    try:
+        before = tokens(source)
+    except ValueError as error:
+        raise Unfit(error) from error
+    after = tokens(target)
+    if [name for name, _ in before] != [name for name, _ in after]:
+        yield "the tokens differ"
+    for i, ((name, was), (_, text)) in enumerate(zip(before, after)):
+        is_key = i + 1 < len(before) and before[i + 1][0] == "T_DOUBLE_ARROW"
+        if name in ("T_CONSTANT_ENCAPSED_STRING", "T_ENCAPSED_AND_WHITESPACE") and not is_key:
+            yield from string(f"token {i}", was.strip("'"), text.strip("'"))
+        elif was != text:
+            yield f"{was!r} becomes {text!r}"
+
+
+def judge_csv(source, target):
+    def load(data):
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+        return list(csv.reader(io.StringIO(text, newline="")))
+    try:
+        before, after = load(source), load(target)
+    except UnicodeDecodeError as error:
+        raise Unfit(error) from error
+    if [len(row) for row in before] != [len(row) for row in after]:
+        yield "the cells differ"
+        return
+    for i, (row, translated) in enumerate(zip(before, after)):
+        for was, cell in zip(row, translated):
+            if not WORD.search(was) and was != cell:
+                yield f"row {i + 1}: {was!r} becomes {cell!r}"
+            yield from string(f"row {i + 1}", was, cell)
+
+
+def judge_resx(source, target):
+    before, after = parse_xml(source, target)
+    yield from strings(*([(e.get("name"), e.findtext("value") or "") for e in tree.iter("data")] for tree in (before, after)))
+
+
+def judge_tmx(source, target):
+    before, after = parse_xml(source, target)
+    for unit, translated in zip(before.iter("tu"), after.iter("tu")):
+        old = {ElementTree.tostring(variant).strip() for variant in unit.iter("tuv")}
+        new = [v for v in translated.iter("tuv") if ElementTree.tostring(v).strip() not in old]
+        if len(new) + len(old) != len(list(translated.iter("tuv"))):
+            yield f"the variants of {unit.get('tuid')} differ"
+        for variant in new:
+            yield from string(unit.get("tuid"), "".join(next(unit.iter("seg")).itertext()),
+                              "".join(next(variant.iter("seg")).itertext()))
 
 
 def judge_zip(source, target):

@@ -13,6 +13,7 @@ using ::testing::HasSubstr;
 
 constexpr char kContainer[] =
     "<container xmlns=\"urn:oasis:names:tc:opendocument:xmlns:container\"><rootfiles><rootfile "
+    "full-path=\"book.pdf\" media-type=\"application/pdf\"/><rootfile "
     "full-path=\"OPS/book.opf\"/></rootfiles></container>";
 constexpr char kPackage[] =
     "<package xmlns=\"http://www.idpf.org/2007/opf\" xml:lang=\"en\"><metadata "
@@ -166,10 +167,12 @@ TEST(Epub, EntitiesOfHtmlNeedNoDocumentType) {
     return "<html xmlns=\"http://www.w3.org/1999/xhtml\"><body><p title=\"a&nbsp;b\">" + text +
            "</p></body></html>";
   };
-  const Translated result = TranslateFile(Book(page("old&nbsp;man&mdash;here &copy; a&#160;b &#8226; c")), Upper);
+  const Translated result =
+      TranslateFile(Book(page("old&nbsp;man&mdash;here &copy; a&#160;b &#8226; c")), Upper);
   ASSERT_TRUE(result.status.ok()) << result.status;
-  EXPECT_THAT(ReadMember(result.output, "OPS/one page.xhtml"),
-              HasSubstr("<p title=\"a&nbsp;b\">OLD&nbsp;MAN\u2014HERE &copy; A&#160;B &#8226; C</p>"));
+  EXPECT_THAT(
+      ReadMember(result.output, "OPS/one page.xhtml"),
+      HasSubstr("<p title=\"a&nbsp;b\">OLD&nbsp;MAN\u2014HERE &copy; A&#160;B &#8226; C</p>"));
   const absl::Status unknown = TranslateFile(Book(page("a\n&dog;")), Upper).status;
   EXPECT_EQ(unknown.message(), "OPS/one page.xhtml: line 2: refers to &dog;, which is not defined");
 }

@@ -13,13 +13,13 @@
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
 #include "documents/passage_list.h"
-#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
-#include "documents/xml_events.h"
 #include "documents/xml_inline.h"
+#include "engine/base/patience.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "documents/composition.h"
-#include "documents/xml_events.h"
 #include "engine/base/utf8.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "documents/xml_events.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {
@@ -43,7 +43,7 @@ absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
 // All members that are translated are XML.  One that was spelled wrong is found here rather than by
 // who reads the file.
 absl::Status CheckWritten(std::string_view part, Patience* patience) {
-  const absl::Status read = ReadXmlEvents(part, patience, XmlEntities::kHtml).status();
+  const absl::Status read = ReadXmlEvents(part, patience, XmlKind::kXhtml).status();
   if (!absl::IsInvalidArgument(read)) return read;
   return absl::InternalError(
       absl::StrCat("the translation is not XML that can be read: ", read.message()));

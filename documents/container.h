@@ -23,8 +23,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "documents/document.h"
-#include "documents/patience.h"
 #include "engine/base/mapped_file.h"
+#include "engine/base/patience.h"
 #include "engine/base/zip_archive.h"
 #include "engine/base/zip_writer.h"
 

@@ -17,9 +17,9 @@
 #include "documents/csv_rows.h"
 #include "documents/inline_text.h"
 #include "documents/passage_list.h"
-#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
+#include "engine/base/patience.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "documents/patience.h"
+#include "engine/base/patience.h"
 
 namespace dragoman {
 

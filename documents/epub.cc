@@ -10,8 +10,8 @@
 #include "documents/container_formats.h"
 #include "documents/rich_text.h"
 #include "documents/text_formats.h"
-#include "documents/xml_events.h"
 #include "engine/base/status.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {
@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
   ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadRichText(part, vocabulary, patience));
   if (language.empty()) return passages;
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events,
-                   ReadXmlEvents(part, patience, XmlEntities::kHtml));
+                   ReadXmlEvents(part, patience, XmlKind::kXhtml));
   for (Passage& set : SetLanguages(part, events, language)) {
     const auto after = std::find_if(passages.begin(), passages.end(),
                                     [&](const Passage& p) { return p.end > set.begin; });

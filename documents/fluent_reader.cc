@@ -8,8 +8,9 @@
 //      *[other] { $count } dogs
 //   }
 //
-// The variants of a selection are patterns of their own.  A pattern with text beside a selection, or
-// beside another placeable of several lines, stays as it is.  The lines of a pattern are joined; an empty line stays one.
+// The variants of a selection are patterns of their own.  A pattern with text beside a selection,
+// or beside another placeable of several lines, stays as it is.  The lines of a pattern are joined;
+// an empty line stays one.
 
 #include <algorithm>
 #include <optional>
@@ -20,9 +21,9 @@
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
 #include "documents/passage_list.h"
-#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
+#include "engine/base/patience.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 

@@ -9,10 +9,10 @@
 #include "absl/strings/str_cat.h"
 #include "documents/container_formats.h"
 #include "documents/document.h"
-#include "documents/patience.h"
 #include "documents/program_text.h"
 #include "documents/readers.h"
 #include "documents/text_encoding.h"
+#include "engine/base/patience.h"
 #include "engine/base/status.h"
 
 namespace dragoman {

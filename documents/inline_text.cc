@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/icu_message.h"
-#include "documents/patience.h"
 #include "documents/source_text.h"
-#include "documents/xml_events.h"
 #include "engine/base/html_references.h"
+#include "engine/base/patience.h"
 #include "engine/base/utf8.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {

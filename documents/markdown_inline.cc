@@ -8,7 +8,7 @@
 #include "documents/inline_text.h"
 #include "documents/markdown_items.h"
 #include "documents/markdown_spelling.h"
-#include "documents/patience.h"
+#include "engine/base/patience.h"
 
 namespace dragoman {
 namespace {

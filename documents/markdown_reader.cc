@@ -19,9 +19,9 @@
 #include "documents/markdown_items.h"
 #include "documents/markdown_mask.h"
 #include "documents/passage_list.h"
-#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
+#include "engine/base/patience.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 

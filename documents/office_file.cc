@@ -14,8 +14,8 @@
 #include "documents/container_formats.h"
 #include "documents/rich_text.h"
 #include "documents/text_formats.h"
-#include "documents/xml_events.h"
 #include "engine/base/status.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "documents/document.h"
-#include "documents/patience.h"
+#include "engine/base/patience.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {

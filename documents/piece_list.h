@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "documents/paragraph.h"
-#include "documents/patience.h"
-#include "documents/xml_events.h"
+#include "engine/base/patience.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 

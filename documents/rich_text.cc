@@ -109,7 +109,7 @@ absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
                                                   Patience* patience) {
   const bool xhtml = vocabulary.kind == XmlVocabulary::kXhtml;
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events,
-                   ReadXmlEvents(part, patience, xhtml ? XmlEntities::kHtml : XmlEntities::kNone));
+                   ReadXmlEvents(part, patience, xhtml ? XmlKind::kXhtml : XmlKind::kFile));
   return RichTextReader(part, vocabulary, events, patience).Read();
 }
 

@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "documents/document.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 

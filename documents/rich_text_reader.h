@@ -15,11 +15,11 @@
 #include "documents/document.h"
 #include "documents/paragraph.h"
 #include "documents/passage_list.h"
-#include "documents/patience.h"
 #include "documents/piece_list.h"
 #include "documents/rich_text.h"
 #include "documents/text_formats.h"
-#include "documents/xml_events.h"
+#include "engine/base/patience.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 

@@ -1,13 +1,11 @@
 #include "documents/source_text.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -116,15 +114,6 @@ void AppendUnicodeEscape(char32_t c, std::string* out) {
   absl::StrAppendFormat(out, "\\u%04x", c);
 }
 
-std::optional<char32_t> ParseCode(std::string_view digits, int base) {
-  uint32_t code = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, code, base);
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  if (error != std::errc() || stop != end || surrogate || code > 0x10ffff) return std::nullopt;
-  return static_cast<char32_t>(code);
-}
-
 std::string OneSpace(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -133,12 +122,6 @@ std::string OneSpace(std::string_view text) {
     if (space && (out.empty() || out.back() != ' ')) out += ' ';
   }
   return out;
-}
-
-std::string CharactersNamed(std::string_view reference) {
-  std::string characters;
-  const size_t size = ReadHtmlReference(reference, HtmlPlace::kText, &characters);
-  return size == reference.size() && reference.ends_with(';') ? characters : "";
 }
 
 }  // namespace dragoman

@@ -4,8 +4,6 @@
 #define DRAGOMAN_DOCUMENTS_SOURCE_TEXT_H_
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -56,15 +54,8 @@ size_t CutPlace(std::string_view text, size_t most);
 // The text, with each stretch of white space as one space.
 std::string OneSpace(std::string_view text);
 
-// The characters of a reference of HTML, with its semicolon: "&nbsp;"; "" if there is none of that
-// name.
-std::string CharactersNamed(std::string_view reference);
-
 // "\u00e9"; two of them, a surrogate pair, for a character above U+FFFF.
 void AppendUnicodeEscape(char32_t c, std::string* out);
-
-// The number of a Unicode character that all of `digits` are; none if they are not one.
-std::optional<char32_t> ParseCode(std::string_view digits, int base);
 
 }  // namespace dragoman
 

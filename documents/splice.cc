@@ -2,7 +2,7 @@
 
 #include "documents/document.h"
 #include "documents/mending.h"
-#include "documents/patience.h"
+#include "engine/base/patience.h"
 
 namespace dragoman {
 

@@ -15,7 +15,7 @@
 #include "absl/types/span.h"
 #include "documents/paragraph.h"
 #include "documents/rich_text.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 

@@ -6,9 +6,9 @@
 
 #include "absl/strings/ascii.h"
 #include "documents/passage_list.h"
-#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
+#include "engine/base/patience.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 

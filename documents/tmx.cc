@@ -8,9 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "documents/xml_events.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "documents/source_text.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {

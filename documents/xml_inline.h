@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "documents/inline_text.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 
 namespace dragoman {
 

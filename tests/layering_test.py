@@ -64,7 +64,7 @@ DIRECTORIES = (
     (r"web/", r"web/|engine/base/"),
     (r"documents/", r"documents/|engine/base/"),
     (r"store/", r"store/|engine/base/"),
-    *(layer("server", name, layers, rf"|crypto/|store/database\.|documents/(document|tmx|xml_events)\.|{SERVER_SEES}|{PROTO}")
+    *(layer("server", name, layers, rf"|crypto/|store/database\.|documents/(document|tmx)\.|{SERVER_SEES}|{PROTO}")
       for name, layers in SERVER.items()),
     (r"server/", rf"server/|crypto/|web/|store/|documents/document\.|{SERVER_SEES}|{PROTO}"),
     (r"client/", rf"client/|crypto/|web/|store/|documents/(csv_rows|document|tmx)\.|engine/(options|base)/|{PROTO}"),
@@ -75,7 +75,7 @@ LIBRARIES = (
     (r"oneapi/dnnl|dnnl", r"engine/math/onednn_matmul\."),
     (r"hwy/", r"engine/math/"),
     (r"sentencepiece", r"engine/text/piece_model\."),
-    (r"expat", r"engine/text/xml_reader\.|documents/xml_events\."),
+    (r"expat", r"engine/base/xml_events\."),
     (r"prometheus/", r"server/observe/metric(s|_families|_samples|_series)\."),
     (r"cld2/", r"engine/text/language_detector\."),
     (r"unicode/", r"server/base/language_names\."),

@@ -123,4 +123,10 @@ size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* te
   return end;
 }
 
+std::string CharactersNamed(std::string_view reference) {
+  std::string characters;
+  const size_t size = ReadHtmlReference(reference, HtmlPlace::kText, &characters);
+  return size == reference.size() && reference.ends_with(';') ? characters : "";
+}
+
 }  // namespace dragoman

@@ -16,6 +16,10 @@ enum class HtmlPlace { kText, kAttribute };
 // there is none, as in "AT&T" and "&nosuch;".
 size_t ReadHtmlReference(std::string_view html, HtmlPlace place, std::string* text);
 
+// The characters of a reference of HTML, with its semicolon: "&nbsp;"; "" if there is none of that
+// name.
+std::string CharactersNamed(std::string_view reference);
+
 // Whether these characters of a reference are symbols or a space: no letter, digit, ordinary
 // punctuation, dash or quote.  A translation has such a reference as it is written; the others are
 // read as their characters.  So is U+FFFD, which stands for what cannot be decoded.  REQUIRES:

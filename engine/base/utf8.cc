@@ -1,6 +1,7 @@
 #include "engine/base/utf8.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 
 namespace dragoman {
@@ -111,6 +112,15 @@ void AppendUtf8(char32_t c, std::string* text) {
     tail(6);
     tail(0);
   }
+}
+
+std::optional<char32_t> ParseCode(std::string_view digits, int base) {
+  uint32_t code = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, code, base);
+  const bool surrogate = code >= 0xd800 && code < 0xe000;
+  if (error != std::errc() || stop != end || surrogate || code > 0x10ffff) return std::nullopt;
+  return static_cast<char32_t>(code);
 }
 
 std::string_view BeginningOf(std::string_view text, size_t most) {

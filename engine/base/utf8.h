@@ -7,6 +7,7 @@
 #define DRAGOMAN_ENGINE_BASE_UTF8_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ char32_t LastCodePoint(std::string_view text);
 
 // REQUIRES: c is at most U+10FFFF.
 void AppendUtf8(char32_t c, std::string* text);
+
+// The number of a Unicode character that all of `digits` are; none if they are not one.
+std::optional<char32_t> ParseCode(std::string_view digits, int base);
 
 // The longest beginning of the text that has at most `most` bytes and no part of a code point.
 std::string_view BeginningOf(std::string_view text, size_t most);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "documents/container.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 #include "gtest/gtest.h"
 #include "tests/documents/scripted_reader.h"
 #include "tests/documents/zip_of.h"

@@ -1,6 +1,6 @@
 // A caller that does not wait any longer ends the work on a file, wherever that is.
 
-#include "documents/patience.h"
+#include "engine/base/patience.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "documents/patience.h"
 #include "documents/readers.h"
 #include "documents/subtitle_cues.h"
 #include "documents/subtitle_layout.h"
+#include "engine/base/patience.h"
 #include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -36,8 +36,9 @@ TEST(SubtitleReader, ASentenceMayRunOverCues) {
 
 TEST(SubtitleReader, ACapitalLetterBeginsASentence) {
   const auto texts = [](std::string_view second, const std::string& language = "en") {
-    const std::string part = absl::StrCat("1\n00:00:01,000 --> 00:00:02,000\nCaption text\n\n",
-                                          "2\n00:00:02,100 --> 00:00:04,000\n", std::string(second), "\n");
+    const std::string part =
+        absl::StrCat("1\n00:00:01,000 --> 00:00:02,000\nCaption text\n\n",
+                     "2\n00:00:02,100 --> 00:00:04,000\n", std::string(second), "\n");
     return TextsOf(ReadSrt, part, {.source_language = language}).size();
   };
   EXPECT_EQ(texts("Caption text"), 2u);
@@ -45,8 +46,9 @@ TEST(SubtitleReader, ACapitalLetterBeginsASentence) {
   EXPECT_EQ(texts("I'm late"), 1u);
   EXPECT_EQ(texts("It is late"), 2u);
   EXPECT_EQ(texts("Haus", "de"), 1u);
-  EXPECT_THAT(TextsOf(ReadSrt, "1\n00:00:01,000 --> 00:00:02,000\nTHE OLD\n\n"
-                               "2\n00:00:02,100 --> 00:00:04,000\nMAN\n"),
+  EXPECT_THAT(TextsOf(ReadSrt,
+                      "1\n00:00:01,000 --> 00:00:02,000\nTHE OLD\n\n"
+                      "2\n00:00:02,100 --> 00:00:04,000\nMAN\n"),
               ElementsAre("THE OLD MAN"));
 }
 

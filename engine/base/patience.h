@@ -7,15 +7,15 @@
 //
 // A file may keep its reader busy for longer than its caller waits: it is large, or was made for
 // that.  So who goes through a part says how much is done, and after each so many bytes
-// DocumentOptions::wanted is asked.
+// DocumentOptions::wanted (documents/document.h) is asked.
 //
 // And a small file may fill the memory: what is kept of two bytes can be a thousand.  So who keeps
 // something for each thing in a part says how much; the numbers are estimates, rather too high.
 // Nobody's patience lasts beyond DocumentOptions::max_memory, or beyond what
 // DocumentOptions::reserve grants.
 
-#ifndef DRAGOMAN_DOCUMENTS_PATIENCE_H_
-#define DRAGOMAN_DOCUMENTS_PATIENCE_H_
+#ifndef DRAGOMAN_ENGINE_BASE_PATIENCE_H_
+#define DRAGOMAN_ENGINE_BASE_PATIENCE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -23,13 +23,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "documents/document.h"
 
 namespace dragoman {
 
+struct DocumentOptions;
+
 class Patience {
  public:
-  explicit Patience(const DocumentOptions& options)
+  template <typename Options = DocumentOptions>
+  explicit Patience(const Options& options)
       : wanted_(options.wanted),
         reserve_(options.reserve),
         step_(options.wanted_step),
@@ -85,4 +87,4 @@ class Patience {
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_DOCUMENTS_PATIENCE_H_
+#endif  // DRAGOMAN_ENGINE_BASE_PATIENCE_H_

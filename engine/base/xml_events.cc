@@ -1,4 +1,6 @@
-#include "documents/xml_events.h"
+// Text that is no document is parsed between the tags of an element <r>, which it must not close.
+
+#include "engine/base/xml_events.h"
 
 #include <expat.h>
 
@@ -9,8 +11,9 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "documents/source_text.h"
+#include "engine/base/html_references.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
@@ -21,6 +24,8 @@ constexpr size_t kMostElementDepth = 256;
 constexpr size_t kLongestReference = 100;               // bytes
 constexpr size_t kBytesOfEvent = 2 * sizeof(XmlEvent);  // in a growing list
 constexpr std::string_view kCdataOpening = "<![CDATA[", kCdataClosing = "]]>";
+constexpr std::string_view kOpening = "<r>", kClosing = "</r>";  // around text
+constexpr char kIllFormed[] = "is not well-formed XML: ";
 
 // The memory that expat takes, for example for the names of attributes, is counted where it asks
 // for it.  In front of each block of it:
@@ -53,11 +58,29 @@ constexpr XML_Memory_Handling_Suite kExpatMemory = {
     [](size_t size) { return ResizeExpatBlock(nullptr, size); }, &ResizeExpatBlock,
     &FreeExpatBlock};
 
+// Whether a text begins with a prolog, after comments and the like.
+bool IsDocument(std::string_view text) {
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(kXmlSpaces), text.size()));
+    if (text.starts_with("<!DOCTYPE") || text.starts_with("<?xml ")) return true;
+    const bool comment = text.starts_with("<!--");
+    if (!comment && !text.starts_with("<?")) return false;
+    const std::string_view close = comment ? "-->" : "?>";
+    const size_t end = text.find(close);
+    if (end == text.npos) return false;
+    text.remove_prefix(end + close.size());
+  }
+}
+
 // Hears what expat finds.
 class XmlListener {
  public:
-  XmlListener(std::string_view part, Patience* patience, XmlEntities entities)
-      : part_(part), patience_(patience), checks_names_(entities == XmlEntities::kHtml) {
+  XmlListener(std::string_view part, Patience* patience, XmlKind kind, const HearAttributes& hear)
+      : part_(part),
+        patience_(patience),
+        kind_(kind),
+        hear_(hear),
+        checks_names_(kind == XmlKind::kXhtml) {
     XML_Parser parser = parser_.get();
     XML_SetUserData(parser, this);
     XML_SetElementHandler(parser, &Start, &End);
@@ -66,9 +89,11 @@ class XmlListener {
     XML_SetCommentHandler(parser, [](void* self, const char*) { Of(self).Add(XmlEvent::kOther); });
     XML_SetProcessingInstructionHandler(
         parser, [](void* self, const char*, const char*) { Of(self).Add(XmlEvent::kOther); });
+    // Without expansion: a reference to an entity of the document stays one.
+    XML_SetDefaultHandler(parser, &Default);
+    if (kind == XmlKind::kText) return;
     XML_SetXmlDeclHandler(parser, &Declaration);
     XML_SetEntityDeclHandler(parser, &Entity);
-    XML_SetDefaultHandler(parser, &Default);
     if (!checks_names_) return;
     // As if there were a document type elsewhere, which declares what the part does not.
     XML_UseForeignDTD(parser, XML_TRUE);
@@ -79,17 +104,19 @@ class XmlListener {
   }
 
   absl::StatusOr<std::vector<XmlEvent>> Read() {
-    mark_ = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-    const std::string_view text = part_.substr(mark_);
+    first_ = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    const std::string_view text = part_.substr(first_);
     if (text.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
+    const bool whole = kind_ != XmlKind::kText || IsDocument(text);
+    added_ = whole ? 0 : kOpening.size();
     expat_patience = patience_;
-    const auto status = XML_Parse(parser_.get(), text.data(), static_cast<int>(text.size()), 1);
+    const bool read = whole ? Parse(text, true)
+                            : Parse(kOpening, false) && Parse(text, false) && Parse(kClosing, true);
     expat_patience = nullptr;
     if (!error_.ok()) return error_;
     if (patience_ != nullptr) RETURN_IF_ERROR(patience_->status());
-    if (status == XML_STATUS_OK) return std::move(events_);
-    return DamagedLine(Line(), absl::StrCat("is not well-formed XML: ",
-                                            XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+    if (read) return std::move(events_);
+    return Damaged(XML_ErrorString(XML_GetErrorCode(parser_.get())), kIllFormed);
   }
 
  private:
@@ -104,12 +131,32 @@ class XmlListener {
                      const char* base, const char* system, const char* pub, const char* notation);
   static void Default(void* self, const char* text, int size);
 
-  int Line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser_.get())); }
-  size_t Place() const {
-    return static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get())) + mark_;
+  bool Parse(std::string_view piece, bool last) {
+    const int size = static_cast<int>(piece.size());
+    return XML_Parse(parser_.get(), piece.data(), size, last ? 1 : 0) == XML_STATUS_OK;
   }
+  absl::Status Damaged(std::string_view what, const char* ill_formed) const {
+    const std::string why(what);
+    if (kind_ != XmlKind::kText) {
+      return absl::InvalidArgumentError(absl::StrCat("line ", Line(), ": ", ill_formed, why));
+    }
+    const std::string_view before = part_.substr(0, Place());
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t line_begin = before.rfind('\n') + 1;  // 0 if there is none
+    return absl::InvalidArgumentError(absl::StrCat(kIllFormed, "line ", line, ", column ",
+                                                   before.size() - line_begin + 1, ": ", why));
+  }
+  int Line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser_.get())); }
+  // Whether that is of the tags around a text.
+  bool IsAdded() const { return Index() < added_ || Index() - added_ + first_ >= part_.size(); }
+  size_t Index() const { return static_cast<size_t>(XML_GetCurrentByteIndex(parser_.get())); }
+  // A byte of the part.
+  size_t PlaceOf(size_t index) const {
+    return std::min(index < added_ ? 0 : index - added_ + first_, part_.size());
+  }
+  size_t Place() const { return PlaceOf(Index()); }
   size_t PlaceBehind() const {
-    return Place() + static_cast<size_t>(XML_GetCurrentByteCount(parser_.get()));
+    return PlaceOf(Index() + static_cast<size_t>(XML_GetCurrentByteCount(parser_.get())));
   }
   void Pass(size_t bytes) {
     if (patience_ == nullptr || patience_->Lasts(bytes)) return;
@@ -132,17 +179,20 @@ class XmlListener {
     }
   }
   void Fail(const std::string& what) {
-    if (error_.ok()) error_ = DamagedLine(Line(), what);
+    if (error_.ok()) error_ = Damaged(what, "");
     XML_StopParser(parser_.get(), XML_FALSE);
   }
 
   const std::string_view part_;
   Patience* const patience_;
+  const XmlKind kind_;
+  const HearAttributes& hear_;
   // Its encoding overrides what the document says, which Declaration() checks.
   const std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_{
       XML_ParserCreate_MM("UTF-8", &kExpatMemory, nullptr), &XML_ParserFree};
   bool checks_names_;         // of entities
-  size_t mark_ = 0;           // the size of the byte order mark
+  size_t first_ = 0;          // byte of the part, after its byte order mark
+  size_t added_ = 0;          // bytes that expat reads before it
   std::vector<size_t> open_;  // events
   bool in_cdata_ = false;
   std::vector<XmlEvent> events_;
@@ -155,11 +205,13 @@ std::string_view NameIn(std::string_view tag, size_t skipped) {
   return tag.substr(0, tag.find_first_of(" \t\r\n/>"));
 }
 
-void XmlListener::Start(void* self, const char*, const char**) {
+void XmlListener::Start(void* self, const char*, const char** attributes) {
   XmlListener& listener = Of(self);
+  if (listener.IsAdded()) return;
   if (listener.open_.size() == kMostElementDepth) {
     return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostElementDepth));
   }
+  if (listener.hear_ != nullptr) listener.hear_(listener.events_.size(), attributes);
   listener.open_.push_back(listener.events_.size());
   XmlEvent& event = listener.Add(XmlEvent::kStart);
   const std::string_view tag = listener.part_.substr(event.begin, event.end - event.begin);
@@ -169,6 +221,10 @@ void XmlListener::Start(void* self, const char*, const char**) {
 
 void XmlListener::End(void* self, const char*) {
   XmlListener& listener = Of(self);
+  if (listener.open_.empty()) {
+    if (!listener.IsAdded()) listener.Fail("mismatched tag");
+    return;
+  }
   const size_t start = listener.open_.back();
   listener.open_.pop_back();
   XmlEvent& event = listener.Add(XmlEvent::kEnd);
@@ -202,7 +258,10 @@ void XmlListener::EndCdata(void* self) {
 
 void XmlListener::Declaration(void* self, const char*, const char* encoding, int) {
   Of(self).Add(XmlEvent::kOther);
-  if (encoding == nullptr || IsNamed(encoding, "utf-8") || IsNamed(encoding, "utf8")) return;
+  if (encoding == nullptr || absl::EqualsIgnoreCase(encoding, "utf-8") ||
+      absl::EqualsIgnoreCase(encoding, "utf8")) {
+    return;
+  }
   Of(self).Fail(absl::StrCat("is encoded in ", encoding, ", want UTF-8"));
 }
 
@@ -267,8 +326,8 @@ std::string Escape(std::string_view text, bool attribute) {
 }  // namespace
 
 absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part, Patience* patience,
-                                                    XmlEntities entities) {
-  return XmlListener(part, patience, entities).Read();
+                                                    XmlKind kind, const HearAttributes& hear) {
+  return XmlListener(part, patience, kind, hear).Read();
 }
 
 std::vector<XmlAttribute> XmlAttributes(std::string_view tag) {

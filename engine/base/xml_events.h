@@ -1,4 +1,4 @@
-// XML with offsets: what stands where in a part, as a flat list.
+// XML with offsets: what stands where in a part of a file or in a text, as a flat list.
 //
 //   <p a="1">x &amp; y<br/></p>
 //
@@ -9,21 +9,21 @@
 // contains is read from its bytes by those who want it: XmlText() and XmlAttributes().  So the list
 // is small, and its names are views of the part, which must outlive it.
 //
-// Nothing is expanded or fetched, and a part cannot make the list larger than itself: a document
-// type that declares external or parameter entities is refused, and so are elements nested deeper
-// than 256.
+// Nothing is expanded or fetched, and a part cannot make the list larger than itself.  Elements
+// nested deeper than 256 are refused.
 
-#ifndef DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
-#define DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
+#ifndef DRAGOMAN_ENGINE_BASE_XML_EVENTS_H_
+#define DRAGOMAN_ENGINE_BASE_XML_EVENTS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "documents/patience.h"
+#include "engine/base/patience.h"
 
 namespace dragoman {
 
@@ -36,7 +36,7 @@ struct XmlEvent {
     kText,       // characters, with references to characters and XML's own five entities
     kCdata,      // a whole <![CDATA[...]]>
     kReference,  // to an entity of a document type: &nbsp;
-    kOther,      // a comment, a processing instruction, the XML declaration
+    kOther,      // a comment, a processing instruction; of a file: the XML declaration
   } kind;
   int line = 1;
   size_t begin = 0;  // bytes [begin, end) of the part
@@ -50,14 +50,23 @@ inline std::string_view XmlBytes(std::string_view part, const XmlEvent& event) {
   return part.substr(event.begin, event.end - event.begin);
 }
 
-// Which entities a part may refer to that it does not declare.
-enum class XmlEntities { kNone, kHtml };
+// What is read.
+enum class XmlKind {
+  kFile,   // must not declare external or parameter entities, nor another encoding than UTF-8
+  kXhtml,  // such a file that may refer to HTML's entities, which it does not declare
+  kText,   // a document that begins with a prolog; or any elements side by side, and text
+};
 
-// INVALID_ARGUMENT, with the line, if the part is not well-formed XML in UTF-8; the error of
-// `patience`, which counts the memory of the list.  Null: it lasts.
+// Is told the attributes of a start tag, names and values in turn up to a null, and the index that
+// its event will have.
+using HearAttributes = std::function<void(size_t event, const char** attributes)>;
+
+// INVALID_ARGUMENT, with the line and, for kText, the column, if the part is not well-formed XML in
+// UTF-8; the error of `patience`, which counts the memory of the list.  Null: it lasts.
 absl::StatusOr<std::vector<XmlEvent>> ReadXmlEvents(std::string_view part,
                                                     Patience* patience = nullptr,
-                                                    XmlEntities entities = XmlEntities::kNone);
+                                                    XmlKind kind = XmlKind::kFile,
+                                                    const HearAttributes& hear = nullptr);
 
 struct XmlAttribute {
   std::string_view name;   // as it is written
@@ -82,4 +91,4 @@ std::string_view LocalXmlName(std::string_view name);
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_DOCUMENTS_XML_EVENTS_H_
+#endif  // DRAGOMAN_ENGINE_BASE_XML_EVENTS_H_

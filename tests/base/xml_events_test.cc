@@ -1,4 +1,4 @@
-#include "documents/xml_events.h"
+#include "engine/base/xml_events.h"
 
 #include <string>
 #include <string_view>

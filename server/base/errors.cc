@@ -210,6 +210,7 @@ absl::Status ForClient(const absl::Status& status) {
     case absl::StatusCode::kOk:
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
     case absl::StatusCode::kFailedPrecondition:
     case absl::StatusCode::kResourceExhausted:
     case absl::StatusCode::kUnavailable:
@@ -239,6 +240,8 @@ int HttpCodeOf(const absl::Status& status) {
       return 403;
     case absl::StatusCode::kNotFound:
       return 404;
+    case absl::StatusCode::kAlreadyExists:
+      return 409;
     case absl::StatusCode::kResourceExhausted:
       return IsMessageTooLarge(status) ? 413 : 429;
     case absl::StatusCode::kCancelled:

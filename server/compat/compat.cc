@@ -121,9 +121,11 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
 }
 
 HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         const CompatError& error, const std::function<CompatAct>& act) {
-  return [=, &api](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
+                         const CompatError& error, const std::function<CompatAct>& act,
+                         CompatRead read) {
+  if (read == nullptr) read = [&api](HttpRequest* http) { return ReadFields(api, http); };
+  return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::StatusOr<CompatFields> fields = read(&http);
     const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
       RETURN_IF_ERROR(call->Admit());
       RETURN_IF_ERROR(fields.status());

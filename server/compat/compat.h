@@ -76,6 +76,9 @@ AddCompatRoutes AddRoutes;
 namespace google_documents {
 AddCompatRoutes AddRoutes;  // before google_translate's, whose path fits, too
 }
+namespace google_glossaries {
+AddCompatRoutes AddRoutes;  // likewise
+}
 namespace google_translate {
 AddCompatRoutes AddRoutes;
 }
@@ -154,9 +157,12 @@ HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const c
 // Answers an admitted call.
 using CompatAct = absl::StatusOr<HttpResponse>(const ApiContext& context,
                                                const CompatFields& fields, Call* call);
-// The handler of such calls.  `api` must outlive it.
+// Reads what an act wants of a request, and uses its key.
+using CompatRead = std::function<absl::StatusOr<CompatFields>(HttpRequest* http)>;
+// The handler of such calls.  `api` must outlive it.  Without `read`, ReadFields.
 HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         const CompatError& error, const std::function<CompatAct>& act);
+                         const CompatError& error, const std::function<CompatAct>& act,
+                         CompatRead read = nullptr);
 
 // Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
 // admitted.

@@ -97,20 +97,17 @@ std::string IdIn(const HttpRequest& http, std::string_view path) {
 }
 
 HttpHandler KeptHandler(const ApiContext& context, const KeptRoute& to) {
-  return [context, to](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    const auto request = std::make_shared<HttpRequest>(std::move(http));
-    const auto work = [context, to, request, answer] {
-      const absl::StatusOr<CompatFields> fields = ReadFields(kApi, request.get());
-      const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-        RETURN_IF_ERROR(call->Admit());
-        RETURN_IF_ERROR(fields.status());
-        return to.answer({context, *request, *fields, *call, IdIn(*request, to.path),
-                          to.path.starts_with("/v3/"), StoreDeadline(call->deadline())});
-      };
-      answer->Send(AnswerCall(context, kApi, to.call, *request, Error, admitted));
+  const auto handle = [context, to](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+    const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
+      RETURN_IF_ERROR(call->Admit());
+      RETURN_IF_ERROR(fields.status());
+      return to.answer({context, http, *fields, *call, IdIn(http, to.path),
+                        to.path.starts_with("/v3/"), StoreDeadline(call->deadline())});
     };
-    WithStore(context, request->peer, answer, Error, work);
+    answer->Send(AnswerCall(context, kApi, to.call, http, Error, admitted));
   };
+  return WithStore(context, Error, handle);
 }
 
 void AddKeptRoute(const ApiContext& context, const KeptRoute& to, HttpRouter* router) {

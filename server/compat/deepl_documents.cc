@@ -85,12 +85,12 @@ HttpResponse Describe(const StoredDocument& document) {
   return JsonResponse(200, body);
 }
 
-void AnswerDocument(const ApiContext& context, HttpRequest* http,
-                    const std::shared_ptr<HttpAnswer>& answer) {
-  std::string id = http->path.substr(sizeof(kPath) - 1);
+void AnswerDocument(const ApiContext& context, HttpRequest http,
+                    std::shared_ptr<HttpAnswer> answer) {
+  std::string id = http.path.substr(sizeof(kPath) - 1);
   const bool wants_result = id.ends_with(kResult);
   if (wants_result) id.resize(id.size() - (sizeof(kResult) - 1));
-  const absl::StatusOr<StoredDocument> document = FindDocument(context, http, id);
+  const absl::StatusOr<StoredDocument> document = FindDocument(context, &http, id);
   if (!document.ok()) {
     const absl::Status status = InWordsOf(deepl::kApi, document.status());
     return answer->Send(WithHeaders(deepl::Error(status), {.status = status}));
@@ -101,19 +101,14 @@ void AnswerDocument(const ApiContext& context, HttpRequest* http,
   answer->Send(deepl::PlainError(503, "the document is not translated (yet)"));
 }
 
-void Ask(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  const auto request = std::make_shared<HttpRequest>(std::move(http));
-  WithStore(context, request->peer, answer, deepl::Error,
-            [context, request, answer] { AnswerDocument(context, request.get(), answer); });
-}
-
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   AddFileRoute(context, deepl::kApi, "/v2/document", {.key_field = deepl::kApi.key_field}, Upload,
                deepl::PlainError, router);
   for (const char* end : {"", kResult}) {
-    AddRoute(router, "POST", absl::StrCat(kPath, "*", end), HandlerOf(context, Ask),
+    AddRoute(router, "POST", absl::StrCat(kPath, "*", end),
+             WithStore(context, deepl::Error, HandlerOf(context, AnswerDocument)),
              deepl::PlainError);
   }
 }

@@ -9,8 +9,6 @@
 //   GET     /v2/glossaries/ID/entries        lines of source, tab, target; /v3/... the same in JSON
 //   PATCH   /v3/glossaries/ID                renames it, adds entries
 //   PUT     /v3/glossaries/ID/dictionaries   replaces the entries of a pair; DELETE deletes them
-//
-// A source in lower case is found in any case, any other one as it is written.
 
 #include <algorithm>
 #include <map>
@@ -24,8 +22,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
-#include "engine/text/letter_case.h"
 #include "server/api/glossaries.h"
 #include "server/base/language_names.h"
 #include "server/compat/compat.h"
@@ -37,14 +33,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using deepl::KeptCall;
-
-bool HasUpperCase(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const char32_t c = NextCodePoint(text, &i);
-    if (LowerCase(c) != c) return true;
-  }
-  return false;
-}
 
 // Reads `entries` in their `entries_format`.
 absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const CompatFields& fields) {
@@ -61,8 +49,7 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const CompatFields& field
     if (line.size() < 2 || line[0].empty() || line[1].empty()) {
       return InvalidField("entries", absl::StrCat("line ", number, " has no source and target"));
     }
-    const bool ignore_case = !HasUpperCase(line[0]);
-    entries.push_back({std::move(line[0]), {std::move(line[1])}, ignore_case});
+    entries.push_back(EntryByCase(std::move(line[0]), std::move(line[1])));
   }
   if (entries.empty()) return InvalidField("entries", "is missing");
   return entries;
@@ -132,8 +119,7 @@ Json Describe(const Owned& glossary, bool several) {
 std::string AsTsv(const TermList& list) {
   std::string text;
   for (const GlossaryEntry& entry : list.entries()) {
-    absl::StrAppend(&text, entry.source, "\t",
-                    entry.targets.empty() ? entry.source : entry.targets.front(), "\n");
+    absl::StrAppend(&text, entry.source, "\t", FirstTarget(entry), "\n");
   }
   if (!text.empty()) text.pop_back();
   return text;

@@ -82,6 +82,12 @@ absl::StatusOr<CompatFields> CompatFields::FromForm(HttpHeaders form) {
   return fields;
 }
 
+CompatFields CompatFields::Of(nlohmann::json object) {
+  CompatFields fields;
+  fields.fields_ = std::move(object);
+  return fields;
+}
+
 absl::StatusOr<std::string> CompatFields::Text(const char* name,
                                                const std::string& otherwise) const {
   if (!Has(name)) return otherwise;
@@ -121,11 +127,9 @@ absl::StatusOr<std::vector<std::string>> CompatFields::Names(const char* name) c
 }
 
 absl::StatusOr<CompatFields> CompatFields::Object(const char* name) const {
-  CompatFields object;
-  if (!Has(name)) return object;
+  if (!Has(name)) return CompatFields();
   if (!fields_[name].is_object()) return InvalidField(name, "is not an object");
-  object.fields_ = fields_[name];
-  return object;
+  return Of(fields_[name]);
 }
 
 absl::StatusOr<std::vector<CompatFields>> CompatFields::Objects(const char* name) const {

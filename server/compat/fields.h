@@ -24,6 +24,12 @@ class CompatFields {
   // The fields of a form that was read already.
   static absl::StatusOr<CompatFields> FromForm(HttpHeaders form);
 
+  // The members of an object.
+  static CompatFields Of(nlohmann::json object);
+
+  void Set(const char* name, const std::string& text) { fields_[name] = text; }
+  void Set(const char* name, const CompatFields& object) { fields_[name] = object.fields_; }
+
   // A null of JSON counts as absent.
   bool Has(const char* name) const { return fields_.contains(name) && !fields_[name].is_null(); }
   // Whether the value is a list, even with one element.

@@ -11,7 +11,9 @@
 //   curl localhost:9464/v3/projects/any:translateText -H 'Content-Type: application/json'
 //     -d '{"contents": ["Good morning."], "targetLanguageCode": "de", "mimeType": "text/plain"}'
 //   {"translations": [{"translatedText": "Guten Morgen.", "detectedLanguageCode": "en"}]}
-
+//
+// With a glossary (google_glossaries.cc), glossaryTranslations has the same again.
+//
 // Its clients for Python and Node call the advanced edition over gRPC, with the messages of that
 // JSON (rpc.h).
 
@@ -81,14 +83,35 @@ HttpResponse PlainError(int code, std::string_view message) {
   return ErrorBody(code, code == 404 ? "NOT_FOUND" : "INVALID_ARGUMENT", std::string(message));
 }
 
+Method Rpc(const char* name, Method::Exchange exchange, const char* rpc) {
+  return {.name = name,
+          .exchange = std::move(exchange),
+          .rpc = rpc,
+          .api = kAdvanced.name,
+          .key = kAdvanced.key_header};
+}
+
+absl::Status ReadCall(const CompatFields& fields, GoogleCall* call, v1::TranslateRequest* request) {
+  call->detect = request->source_language() == "auto";
+  ASSIGN_OR_RETURN(call->model, fields.Text("model"));
+  ASSIGN_OR_RETURN(const CompatFields config, fields.Object("glossaryConfig"));
+  if (!fields.Has("glossaryConfig")) return absl::OkStatus();
+  for (const char* name : {"ignoreCase", "contextualTranslationEnabled"}) {
+    ASSIGN_OR_RETURN(const bool wanted, config.Flag(name, false));
+    if (wanted) return InvalidField(absl::StrCat("glossaryConfig.", name), "is not supported");
+  }
+  ASSIGN_OR_RETURN(call->glossary, config.Text("glossary"));
+  if (call->glossary.empty()) return InvalidField("glossaryConfig.glossary", "is missing");
+  request->add_glossary_ids(call->glossary.substr(call->glossary.rfind('/') + 1));
+  return absl::OkStatus();
+}
+
 namespace {
 
 absl::StatusOr<v1::TranslateRequest> NewRequest(const CompatApi& api, const CompatFields& fields,
                                                 v1::Markup markup, GoogleCall* call) {
   ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(api, fields));
-  ASSIGN_OR_RETURN(const std::string source, fields.Text(api.source));
-  call->detect = source.empty();
-  ASSIGN_OR_RETURN(call->model, fields.Text("model"));
+  RETURN_IF_ERROR(ReadCall(fields, call, &request));
   request.set_markup(markup);
   return request;
 }
@@ -99,7 +122,7 @@ absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, Googl
 }
 
 absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, GoogleCall* call) {
-  for (const char* name : {"glossaryConfig", "transliterationConfig", "adaptiveMtConfig"}) {
+  for (const char* name : {"transliterationConfig", "adaptiveMtConfig"}) {
     if (fields.Has(name)) return InvalidField(name, "is not supported");
   }
   ASSIGN_OR_RETURN(std::string type, fields.Text("mimeType", "text/html"));
@@ -135,7 +158,12 @@ HttpResponse TranslatedBasic(const GoogleCall& call, const v1::TranslateResponse
 }
 
 HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateResponse& response) {
-  return Translated(call, Translations(call, response, "detectedLanguageCode"));
+  Json body = Translations(call, response, "detectedLanguageCode");
+  if (!call.glossary.empty()) {
+    Json& translations = body["glossaryTranslations"] = body["translations"];
+    for (Json& each : translations) each["glossaryConfig"] = {{"glossary", call.glossary}};
+  }
+  return Translated(call, body);
 }
 
 absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields, Call*) {
@@ -203,19 +231,10 @@ absl::Status WriteMessage(const GoogleCall& call, const v1::TranslateResponse& o
   return FillFrom(TranslatedAdvanced(call, ours), response);
 }
 
-// A method of the advanced edition.
-Method Rpc(const char* name, Method::Exchange exchange, const char* rpc) {
-  return {.name = name,
-          .exchange = std::move(exchange),
-          .rpc = rpc,
-          .api = kAdvanced.name,
-          .key = kAdvanced.key_header};
-}
-
 void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
   answer->Send(PlainError(404,
                           "there is no such method; want translateText, translateDocument, "
-                          "detectLanguage or supportedLanguages"));
+                          "detectLanguage, supportedLanguages, glossaries or glossaryEntries"));
 }
 
 }  // namespace
@@ -236,6 +255,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add("/language/translate/v2/languages",
       AnswerAtOnce(context, kBasic, "ListModels", Error, ListBasic));
   google_documents::AddRoutes(context, router);
+  google_glossaries::AddRoutes(context, router);
   // Of a project, /v3/projects/NAME, or of one of its locations, /v3/projects/NAME/locations/NAME.
   add_one(
       "POST", "/v3/projects/**:translateText",
@@ -248,20 +268,29 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
 }
 
 std::vector<Method> RpcMethods() {
-  return {Rpc("Translate",
-              TranslateMessages<messages::TranslateTextRequest, messages::TranslateTextResponse,
-                                GoogleCall>({&kAdvanced, ReadMessage, WriteMessage}),
-              "google.cloud.translation.v3.TranslationService/TranslateText"),
-          Rpc("TranslateDocument", google_documents::NewRpc,
-              "google.cloud.translation.v3.TranslationService/TranslateDocument"),
-          Rpc("DetectLanguage",
-              AtOnce(AnswerMessage<messages::DetectLanguageRequest,
-                                   messages::DetectLanguageResponse, kAdvanced, DetectAdvanced>),
-              "google.cloud.translation.v3.TranslationService/DetectLanguage"),
-          Rpc("ListModels",
-              AtOnce(AnswerMessage<messages::GetSupportedLanguagesRequest,
-                                   messages::SupportedLanguages, kAdvanced, ListAdvanced>),
-              "google.cloud.translation.v3.TranslationService/GetSupportedLanguages")};
+  std::vector<Method> methods = google_glossaries::RpcMethods();
+  methods.push_back(
+      Rpc("Translate",
+          TranslateMessages<messages::TranslateTextRequest, messages::TranslateTextResponse,
+                            GoogleCall>({&kAdvanced, ReadMessage, WriteMessage}),
+          "google.cloud.translation.v3.TranslationService/TranslateText"));
+  methods.push_back(Rpc("TranslateDocument", google_documents::NewRpc,
+                        "google.cloud.translation.v3.TranslationService/TranslateDocument"));
+  methods.push_back(
+      Rpc("DetectLanguage",
+          AnswerMessage({.request = &messages::DetectLanguageRequest::default_instance(),
+                         .response = &messages::DetectLanguageResponse::default_instance(),
+                         .api = &kAdvanced,
+                         .act = DetectAdvanced}),
+          "google.cloud.translation.v3.TranslationService/DetectLanguage"));
+  methods.push_back(
+      Rpc("ListModels",
+          AnswerMessage({.request = &messages::GetSupportedLanguagesRequest::default_instance(),
+                         .response = &messages::SupportedLanguages::default_instance(),
+                         .api = &kAdvanced,
+                         .act = ListAdvanced}),
+          "google.cloud.translation.v3.TranslationService/GetSupportedLanguages"));
+  return methods;
 }
 
 }  // namespace dragoman::google_translate

@@ -8,6 +8,8 @@
 //          "targetLanguageCode": "de"}'
 //   {"documentTranslation": {"mimeType": "text/plain", "detectedLanguageCode": "en",
 //                            "byteStreamOutputs": ["R3V0ZW4gTW9yZ2VuLg=="]}}
+//
+// With a glossary, the file is the glossaryDocumentTranslation.
 
 #include <memory>
 #include <optional>
@@ -26,9 +28,9 @@
 #include "server/base/errors.h"
 #include "server/compat/fields.h"
 #include "server/compat/google.h"
+#include "server/compat/rpc.h"
 #include "server/compat/stored_files.h"
 #include "server/http/document_api.h"
-#include "server/http/json.h"
 
 namespace dragoman::google_documents {
 namespace {
@@ -37,23 +39,13 @@ namespace messages = google::cloud::translation::v3;
 
 constexpr char kInput[] = "documentInputConfig", kContent[] = "documentInputConfig.content";
 
-// A string of an object; "" if it is absent.
-absl::StatusOr<std::string> TextOf(const nlohmann::json& object, const char* name,
-                                   const std::string& path) {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return "";
-  if (!found->is_string()) return InvalidField(path + name, "is not a string");
-  return found->get<std::string>();
-}
-
-absl::Status RefuseUnsupported(const nlohmann::json& body) {
-  for (const char* name : {"glossaryConfig", "customizedAttribution"}) {
-    if (body.contains(name)) return InvalidField(name, "is not supported");
+absl::Status RefuseUnsupported(const CompatFields& body) {
+  if (body.Has("customizedAttribution")) {
+    return InvalidField("customizedAttribution", "is not supported");
   }
-  const auto output = body.find("documentOutputConfig");
-  if (output == body.end()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const CompatFields output, body.Object("documentOutputConfig"));
   for (const char* name : {"gcsDestination", "mimeType"}) {
-    if (output->contains(name)) {
+    if (output.Has(name)) {
       return InvalidField(absl::StrCat("documentOutputConfig.", name), "is not supported");
     }
   }
@@ -61,23 +53,22 @@ absl::Status RefuseUnsupported(const nlohmann::json& body) {
 }
 
 // What the body says besides the file itself.
-absl::Status ReadHeader(const nlohmann::json& body, v1::DocumentHeader* header,
+absl::Status ReadHeader(const CompatFields& body, v1::DocumentHeader* header,
                         google_translate::GoogleCall* call) {
   RETURN_IF_ERROR(RefuseUnsupported(body));
-  ASSIGN_OR_RETURN(const std::string source, TextOf(body, google_translate::kAdvanced.source, ""));
-  ASSIGN_OR_RETURN(const std::string target, TextOf(body, google_translate::kAdvanced.target, ""));
+  ASSIGN_OR_RETURN(const std::string source, body.Text(google_translate::kAdvanced.source));
+  ASSIGN_OR_RETURN(const std::string target, body.Text(google_translate::kAdvanced.target));
   if (target.empty()) return InvalidField(google_translate::kAdvanced.target, "is missing");
-  call->detect = source.empty();
-  ASSIGN_OR_RETURN(call->model, TextOf(body, "model", ""));
   *header->mutable_request() = NewTranslateRequest({}, source, target);
-  const auto input = body.find(kInput);
-  if (input == body.end() || !input->is_object()) return InvalidField(kInput, "is missing");
+  RETURN_IF_ERROR(google_translate::ReadCall(body, call, header->mutable_request()));
+  if (!body.Has(kInput)) return InvalidField(kInput, "is missing");
+  ASSIGN_OR_RETURN(const CompatFields input, body.Object(kInput));
   const std::string path = absl::StrCat(kInput, ".");
-  if (input->contains("gcsSource")) return InvalidField(path + "gcsSource", "is not supported");
-  ASSIGN_OR_RETURN(const std::string type, TextOf(*input, "mimeType", path));
+  if (input.Has("gcsSource")) return InvalidField(path + "gcsSource", "is not supported");
+  ASSIGN_OR_RETURN(const std::string type, input.Text("mimeType"));
   if (type.empty()) return InvalidField(path + "mimeType", "is missing");
   header->set_format(type);
-  if (!input->contains("content")) return InvalidField(path + "content", "is missing");
+  if (!input.Has("content")) return InvalidField(kContent, "is missing");
   return absl::OkStatus();
 }
 
@@ -90,12 +81,13 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
                                file->bytes().size());
   constexpr size_t kCopies = 3;  // as JSON, its text, and what that is base64 of
   ASSIGN_OR_RETURN(const Share memory, http.upload->TakeMemory(kCopies * bytes.size()));
-  ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(bytes, "the body"));
-  RETURN_IF_ERROR(ReadHeader(body, header, call));
-  const nlohmann::json& content = body[kInput]["content"];
-  if (!content.is_string()) return InvalidField(kContent, "is missing");
-  const auto& encoded = content.get_ref<const std::string&>();
-  std::string decoded;
+  ASSIGN_OR_RETURN(nlohmann::json body, ParseJsonObject(bytes, "the body"));
+  std::string encoded, decoded;
+  if (const nlohmann::json::json_pointer at("/documentInputConfig/content"); body.contains(at)) {
+    if (!body[at].is_string()) return InvalidField(kContent, "is missing");
+    encoded.swap(body[at].get_ref<std::string&>());
+  }
+  RETURN_IF_ERROR(ReadHeader(CompatFields::Of(std::move(body)), header, call));
   if (!absl::Base64Unescape(encoded, &decoded) && !absl::WebSafeBase64Unescape(encoded, &decoded)) {
     return InvalidField(kContent, "is not base64");
   }
@@ -107,14 +99,18 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
 FileAnswer Answer(const v1::DocumentReport& report, const google_translate::GoogleCall& call) {
   nlohmann::ordered_json translation = {{"mimeType", report.media_type()}};
   if (call.detect) translation["detectedLanguageCode"] = report.source_language();
-  const std::string model =
-      call.model.empty() ? "" : ",\"model\":" + WriteJson(nlohmann::json(call.model));
-  std::string before = WriteJson(translation);
+  nlohmann::ordered_json rest;
+  if (!call.model.empty()) rest["model"] = call.model;
+  if (!call.glossary.empty()) rest["glossaryConfig"] = {{"glossary", call.glossary}};
+  std::string before = WriteJson(translation), after = rest.empty() ? "}" : WriteJson(rest);
   before.back() = ',';
+  if (!rest.empty()) after.front() = ',';
   FileAnswer answer = {
       .head = {.content_type = "application/json"},
-      .before = absl::StrCat("{\"documentTranslation\":", before, "\"byteStreamOutputs\":[\""),
-      .after = "\"]}" + model + "}"};
+      .before = absl::StrCat(
+          call.glossary.empty() ? "{\"documentTranslation\":" : "{\"glossaryDocumentTranslation\":",
+          before, "\"byteStreamOutputs\":[\""),
+      .after = "\"]}" + after};
   if (!call.model.empty()) answer.head.headers.emplace_back(kIgnored, "model");
   return answer;
 }
@@ -178,8 +174,7 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
     if (request.document_input_config().has_content()) {
       file.swap(*request.mutable_document_input_config()->mutable_content());
     }
-    ASSIGN_OR_RETURN(const std::string json, ToJson(request));
-    ASSIGN_OR_RETURN(const nlohmann::json body, ParseJsonObject(json, "the message"));
+    ASSIGN_OR_RETURN(const CompatFields body, FieldsOf(request));
     RETURN_IF_ERROR(ReadHeader(body, header, &call_));
     const size_t most = parts_->documents->limits().max_bytes;
     if (file.size() > most) return MessageTooLarge(file.size(), most);
@@ -217,7 +212,10 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
   absl::Status Write(Share* memory, messages::TranslateDocumentResponse* response) {
     constexpr size_t kCopies = 2;  // in the message, and serialized
     ASSIGN_OR_RETURN(*memory, parts_->documents->TakeMemory(holder_, kCopies * file_->size()));
-    messages::DocumentTranslation& translation = *response->mutable_document_translation();
+    messages::DocumentTranslation& translation =
+        call_.glossary.empty() ? *response->mutable_document_translation()
+                               : *response->mutable_glossary_document_translation();
+    if (!call_.glossary.empty()) response->mutable_glossary_config()->set_glossary(call_.glossary);
     ASSIGN_OR_RETURN(*translation.add_byte_stream_outputs(), file_->Read(0, file_->size()));
     translation.set_mime_type(exchange_->report().media_type());
     if (call_.detect) translation.set_detected_language_code(exchange_->report().source_language());

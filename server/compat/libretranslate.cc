@@ -162,8 +162,7 @@ void TranslateFile(const ApiContext& context, HttpRequest http,
               {.read = ReadUpload, .error = Error, .begun = begun, .ended = ended});
 }
 
-void SendFile(const ApiContext& context, const HttpRequest& http,
-              const std::shared_ptr<HttpAnswer>& answer) {
+void Download(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
   const std::string name = http.path.substr(sizeof(kDownload) - 1);
   const absl::StatusOr<StoredDocument> document =
       context.parts->stored_documents->Find(name.substr(0, name.find('.')));
@@ -176,15 +175,6 @@ void SendFile(const ApiContext& context, const HttpRequest& http,
     return answer->Send(PlainError(404, "there is no such file (any more)"));
   }
   SendStored(context, *document, answer);
-}
-
-void Download(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-  if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
-    return answer->Send(Error(loaded));
-  }
-  const auto request = std::make_shared<HttpRequest>(std::move(http));
-  WithStore(context, request->peer, answer, Error,
-            [context, request, answer] { SendFile(context, *request, answer); });
 }
 
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
@@ -270,7 +260,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
       });
   AddFileRoute(context, kApi, "/translate_file", {.key_field = kApi.key_field}, TranslateFile,
                PlainError, router);
-  add("GET", "/download_file/*", HandlerOf(context, Download));
+  add("GET", "/download_file/*", WithStore(context, Error, HandlerOf(context, Download)));
   add("GET", "/spec", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
     answer->Send(JsonResponse(200, Specification()));
   });

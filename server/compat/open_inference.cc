@@ -381,13 +381,19 @@ absl::StatusOr<HttpResponse> DescribeModel(const ApiContext& context, const Comp
             {"outputs", Json::array({DescribeTensor(kOutput, -1)})}});
 }
 
-Method Rpc(const char* name, Method::Exchange exchange, const char* rpc) {
-  return {.name = name, .exchange = std::move(exchange), .rpc = rpc, .api = kApi.name};
+// A method whose answer is that of an act over HTTP.
+template <typename Request, typename Response>
+Method Rpc(const char* name, CompatAct* act, const char* rpc,
+           absl::Status (Call::*admit)() = &Call::Admit) {
+  return {.name = name,
+          .exchange = AnswerMessage({.request = &Request::default_instance(),
+                                     .response = &Response::default_instance(),
+                                     .api = &kApi,
+                                     .act = act,
+                                     .admit = admit}),
+          .rpc = rpc,
+          .api = kApi.name};
 }
-
-// An answer to anybody.
-template <typename Request, typename Response, CompatAct* act>
-constexpr auto* kOpen = AnswerMessage<Request, Response, kApi, act, &Call::AdmitAnybody>;
 
 }  // namespace
 
@@ -400,6 +406,15 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     if (route.method == "POST") route.body_types = {kJson, kBinary, ""};
     router->AddBefore(std::move(route));
   };
+  // What Triton and KServe have besides, in words that their clients read.
+  const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+    answer->Send(PlainError(404, "this server has only health, metadata and infer"));
+  };
+  for (const char* path :
+       {"/v2/health/**", "/v2/repository/**", "/v2/models", "/v2/logging", "/v2/trace/**",
+        "/v2/systemsharedmemory/**", "/v2/cudasharedmemory/**"}) {
+    for (const char* method : {"GET", "POST"}) add(method, path, refuse);
+  }
   const auto answer_at_once = [&](const std::string& path, const char* rest, CompatAct* act) {
     add("GET", path + rest,
         [=](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
@@ -432,28 +447,26 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
 std::vector<Method> RpcMethods() {
   namespace messages = inference;
   return {
-      Rpc("Translate",
-          TranslateMessages<messages::ModelInferRequest, messages::ModelInferResponse, InferCall>(
-              {&kApi, ReadMessage, WriteMessage}),
-          "inference.GRPCInferenceService/ModelInfer"),
-      Rpc("GetModel",
-          AtOnce(AnswerMessage<messages::ModelMetadataRequest, messages::ModelMetadataResponse,
-                               kApi, DescribeModel>),
-          "inference.GRPCInferenceService/ModelMetadata"),
-      Rpc("GetModel",
-          AtOnce(AnswerMessage<messages::ModelReadyRequest, messages::ModelReadyResponse, kApi,
-                               ModelReady>),
-          "inference.GRPCInferenceService/ModelReady"),
-      Rpc("ListModels",
-          AtOnce(kOpen<messages::ServerMetadataRequest, messages::ServerMetadataResponse,
-                       DescribeServer>),
-          "inference.GRPCInferenceService/ServerMetadata"),
-      Rpc("ListModels",
-          AtOnce(kOpen<messages::ServerLiveRequest, messages::ServerLiveResponse, ServerLive>),
-          "inference.GRPCInferenceService/ServerLive"),
-      Rpc("ListModels",
-          AtOnce(kOpen<messages::ServerReadyRequest, messages::ServerReadyResponse, ServerReady>),
-          "inference.GRPCInferenceService/ServerReady")};
+      {.name = "Translate",
+       .exchange =
+           TranslateMessages<messages::ModelInferRequest, messages::ModelInferResponse, InferCall>(
+               {&kApi, ReadMessage, WriteMessage}),
+       .rpc = "inference.GRPCInferenceService/ModelInfer",
+       .api = kApi.name},
+      Rpc<messages::ModelMetadataRequest, messages::ModelMetadataResponse>(
+          "GetModel", DescribeModel, "inference.GRPCInferenceService/ModelMetadata"),
+      Rpc<messages::ModelReadyRequest, messages::ModelReadyResponse>(
+          "GetModel", ModelReady, "inference.GRPCInferenceService/ModelReady"),
+      // An answer to anybody.
+      Rpc<messages::ServerMetadataRequest, messages::ServerMetadataResponse>(
+          "ListModels", DescribeServer, "inference.GRPCInferenceService/ServerMetadata",
+          &Call::AdmitAnybody),
+      Rpc<messages::ServerLiveRequest, messages::ServerLiveResponse>(
+          "ListModels", ServerLive, "inference.GRPCInferenceService/ServerLive",
+          &Call::AdmitAnybody),
+      Rpc<messages::ServerReadyRequest, messages::ServerReadyResponse>(
+          "ListModels", ServerReady, "inference.GRPCInferenceService/ServerReady",
+          &Call::AdmitAnybody)};
 }
 
 }  // namespace dragoman::open_inference

@@ -46,24 +46,16 @@ absl::StatusOr<CompatFields> FieldsOf(const google::protobuf::Message& message);
 // Fills the message with an answer in JSON; what the message lacks is left out.
 absl::Status FillFrom(const HttpResponse& answer, google::protobuf::Message* message);
 
-// An AtOnce of a method that an act answers.  `admit`: Call's Admit, or AdmitAnybody.
-template <typename Request, typename Response, const CompatApi& api, CompatAct* act,
-          absl::Status (Call::*admit)() = &Call::Admit>
-absl::StatusOr<Response> AnswerMessage(absl::FunctionRef<absl::StatusOr<Request>()> parse,
-                                       const ServerParts& parts, Call* call) {
-  const auto answered = [&]() -> absl::StatusOr<Response> {
-    RETURN_IF_ERROR((call->*admit)());
-    ASSIGN_OR_RETURN(const Request request, parse());
-    ASSIGN_OR_RETURN(const CompatFields fields, FieldsOf(request));
-    ASSIGN_OR_RETURN(const HttpResponse answer, act({.parts = &parts}, fields, call));
-    Response response;
-    RETURN_IF_ERROR(FillFrom(answer, &response));
-    return response;
-  };
-  absl::StatusOr<Response> response = answered();
-  if (!response.ok()) return InWordsOf(api, response.status());
-  return response;
-}
+// A method that an act answers.
+struct MessageAct {
+  const google::protobuf::Message* request;  // of the types of its messages
+  const google::protobuf::Message* response;
+  const CompatApi* api;
+  CompatAct* act;
+  absl::Status (Call::*admit)() = &Call::Admit;  // or AdmitAnybody
+  bool asks_store = false;                       // so that it is called on a thread that may wait
+};
+Method::Exchange AnswerMessage(const MessageAct& act);
 
 // How an API writes a translation call as messages.
 template <typename Request, typename Response, typename Noted>

@@ -98,6 +98,14 @@ void WithStore(const ApiContext& context, const std::string& peer,
   if (!waits.ok()) answer->Send(error(waits));
 }
 
+HttpHandler WithStore(const ApiContext& context, HttpResponse (*error)(const absl::Status& status),
+                      HttpHandler handler) {
+  return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+    const auto request = std::make_shared<HttpRequest>(std::move(http));
+    WithStore(context, request->peer, answer, error, [=] { handler(std::move(*request), answer); });
+  };
+}
+
 void SendStored(const ApiContext& context, const StoredDocument& document,
                 const std::shared_ptr<HttpAnswer>& answer) {
   DocumentStore* const store = context.parts->stored_documents;

@@ -39,10 +39,12 @@ void AddFileRoute(const ApiContext& context, const CompatApi& api, const char* p
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format);
 
-// Answers what asks the store, on a thread that may wait.
+// Answers what asks the store, on a thread that may wait.  The other one is such a handler.
 void WithStore(const ApiContext& context, const std::string& peer,
                std::shared_ptr<HttpAnswer> answer,
                HttpResponse (*error)(const absl::Status& status), std::function<void()> work);
+HttpHandler WithStore(const ApiContext& context, HttpResponse (*error)(const absl::Status& status),
+                      HttpHandler handler);
 
 // Sends the translation of a document, after which it is gone.  REQUIRES: it has ended well; the
 // thread may wait.

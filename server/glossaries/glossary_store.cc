@@ -132,8 +132,8 @@ const OwnedKind& GlossaryStore::Kind() {
 
 absl::StatusOr<std::unique_ptr<GlossaryStore::Files>> GlossaryStore::OpenFiles(
     const std::string& directory) {
-  return Files::Open(
-      directory, {.noun = Kind().noun, .suffixes = {kCommas, kTbx}, .read = &ReadGlossaryFile});
+  return Files::Open(directory,
+                     {.noun = Kind().noun, .suffixes = {kCommas, kTbx}, .read = &ReadGlossaryFile});
 }
 
 absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText glossary) {
@@ -145,8 +145,7 @@ absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText gloss
   });
 }
 
-absl::Status GlossaryStore::Import(absl::Time until, const std::string& id,
-                                   GlossaryText glossary) {
+absl::Status GlossaryStore::Import(absl::Time until, const std::string& id, GlossaryText glossary) {
   RETURN_IF_ERROR(Check(&glossary));
   Owned thing;
   SetOwned(glossary, &thing);
@@ -163,7 +162,7 @@ absl::StatusOr<Owned> GlossaryStore::Update(absl::Time until, const std::string&
   if (file != nullptr) return NotYours(Kind().noun);
   return rows().Change(
       until, id, principal, [&](Connection* connection, Owned* thing) -> absl::Status {
-        ASSIGN_OR_RETURN(const StoredText before, ReadContents(connection, id));
+        ASSIGN_OR_RETURN(const StoredText before, ReadContents(connection, thing->id));
         GlossaryText text = {.name = thing->name,
                              .owner = thing->owner,
                              .shared = thing->shared,

@@ -12,6 +12,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_tag.h"
+#include "engine/text/letter_case.h"
 #include "server/store/owner_comments.h"
 
 namespace dragoman {
@@ -224,6 +225,19 @@ void TidyGlossary(GlossaryText* glossary) {
       for (std::string& target : entry.targets) tidy(&target);
     }
   }
+}
+
+GlossaryEntry EntryByCase(std::string source, std::string target) {
+  bool ignore_case = true;
+  for (size_t i = 0; i < source.size();) {
+    const char32_t c = NextCodePoint(source, &i);
+    ignore_case = ignore_case && LowerCase(c) == c;
+  }
+  return {.source = std::move(source), .targets = {std::move(target)}, .ignore_case = ignore_case};
+}
+
+const std::string& FirstTarget(const GlossaryEntry& entry) {
+  return entry.targets.empty() ? entry.source : entry.targets.front();
 }
 
 GlossaryDictionary& DictionaryFor(const LanguagePair& languages, GlossaryText* glossary) {

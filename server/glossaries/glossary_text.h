@@ -66,6 +66,12 @@ absl::Status CheckGlossary(const GlossaryText& glossary);
 // Removes white space around the name and all terms, which a file does not keep.
 void TidyGlossary(GlossaryText* glossary);
 
+// The entry of an API that does not say whether case matters: a source in lower case is found in
+// any case, any other one as it is written.
+GlossaryEntry EntryByCase(std::string source, std::string target);
+// The target that an API with one target for a source has of an entry.
+const std::string& FirstTarget(const GlossaryEntry& entry);
+
 // The entries of some languages, to which more may be added; new ones if there are none yet.
 GlossaryDictionary& DictionaryFor(const LanguagePair& languages, GlossaryText* glossary);
 

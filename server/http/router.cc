@@ -16,13 +16,13 @@ bool FitsPath(std::string_view pattern, std::string_view path) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return path == pattern;
   const bool any = pattern.substr(star).starts_with("**");
-  const std::string_view begin = pattern.substr(0, star),
-                         end = pattern.substr(star + (any ? 2 : 1));
-  if (path.size() <= begin.size() + end.size()) return false;
-  if (!path.starts_with(begin) || !path.ends_with(end)) return false;
-  path.remove_prefix(begin.size());
-  path.remove_suffix(end.size());
-  return any || path.find('/') == path.npos;
+  if (!path.starts_with(pattern.substr(0, star))) return false;
+  path.remove_prefix(star);
+  pattern.remove_prefix(star + (any ? 2 : 1));
+  for (size_t taken = 1; taken <= path.size() && (any || path[taken - 1] != '/'); ++taken) {
+    if (FitsPath(pattern, path.substr(taken))) return true;
+  }
+  return false;
 }
 
 bool HasParameter(std::string_view query, std::string_view name) {

@@ -32,13 +32,13 @@ absl::StatusOr<std::vector<Owned>> Select(Connection* connection, const std::str
                                           absl::Span<const Value> parameters) {
   std::vector<Owned> things;
   std::map<std::string, size_t> places;
-  RETURN_IF_ERROR(connection->Each(
-      absl::StrCat("SELECT ", std::string(kColumns), " FROM kept WHERE ", where,
-                   " ORDER BY created, id"),
-      parameters, [&](Row row) {
-        places[row.text(0)] = things.size();
-        things.push_back(OwnedFrom(std::move(row)));
-      }));
+  RETURN_IF_ERROR(
+      connection->Each(absl::StrCat("SELECT ", std::string(kColumns), " FROM kept WHERE ", where,
+                                    " ORDER BY created, id"),
+                       parameters, [&](Row row) {
+                         places[row.text(0)] = things.size();
+                         things.push_back(OwnedFrom(std::move(row)));
+                       }));
   RETURN_IF_ERROR(connection->Each(
       absl::StrCat("SELECT kept_id, source_language, target_language, size FROM lists JOIN kept ON "
                    "kept.id = kept_id WHERE ",
@@ -64,6 +64,10 @@ absl::StatusOr<Owned> OwnedRows::FindIn(Connection* connection, const std::strin
   if (!IsPlainName(id)) return kind_.not_found(id);
   ASSIGN_OR_RETURN(std::vector<Owned> found,
                    Select(connection, "kind = $1 AND id = $2", {kind_.number, id}));
+  if (found.empty()) {
+    ASSIGN_OR_RETURN(found, Select(connection, "kind = $1 AND owner = $2 AND name = $3",
+                                   {kind_.number, principal, id}));
+  }
   if (found.empty() || !found.front().IsSeenBy(principal)) return kind_.not_found(id);
   return std::move(found.front());
 }
@@ -140,8 +144,7 @@ absl::Status OwnedRows::CheckLimits(Connection* connection, const Owned& thing) 
                       " FROM owners",
                       {thing.owner}));
   if (const int64_t own = bytes[0].number(1); own > limits_.owner_bytes) {
-    return over(absl::StrCat("what you keep here would have ", own, " bytes"),
-                limits_.owner_bytes);
+    return over(absl::StrCat("what you keep here would have ", own, " bytes"), limits_.owner_bytes);
   }
   if (const int64_t all = bytes[0].number(0); all > limits_.bytes) {
     return over(absl::StrCat("what is kept here would have ", all, " bytes"), limits_.bytes);
@@ -151,16 +154,14 @@ absl::Status OwnedRows::CheckLimits(Connection* connection, const Owned& thing) 
 
 absl::Status OwnedRows::Finish(Connection* connection, const Owned& thing,
                                int64_t bytes_before) const {
-  RETURN_IF_ERROR(
-      connection
-          ->Run("UPDATE kept SET name = $1, shared = $2, bytes = $3 WHERE id = $4",
-                {thing.name, int64_t{thing.shared ? 1 : 0}, thing.bytes, thing.id})
-          .status());
-  const int64_t more = thing.bytes - bytes_before;
   RETURN_IF_ERROR(connection
-                      ->Run("UPDATE owners SET bytes = bytes + $1 WHERE owner = $2",
-                            {more, thing.owner})
+                      ->Run("UPDATE kept SET name = $1, shared = $2, bytes = $3 WHERE id = $4",
+                            {thing.name, int64_t{thing.shared ? 1 : 0}, thing.bytes, thing.id})
                       .status());
+  const int64_t more = thing.bytes - bytes_before;
+  RETURN_IF_ERROR(
+      connection->Run("UPDATE owners SET bytes = bytes + $1 WHERE owner = $2", {more, thing.owner})
+          .status());
   return more > 0 ? CheckLimits(connection, thing) : absl::OkStatus();
 }
 
@@ -170,9 +171,8 @@ absl::Status OwnedRows::Insert(Connection* connection, Owned* thing, Write write
       connection
           ->Run("INSERT INTO kept (id, kind, owner, name, shared, version, created, bytes) "
                 "VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
-                {thing->id, kind_.number, thing->owner, thing->name,
-                 int64_t{thing->shared ? 1 : 0}, thing->version,
-                 absl::ToUnixSeconds(thing->created)})
+                {thing->id, kind_.number, thing->owner, thing->name, int64_t{thing->shared ? 1 : 0},
+                 thing->version, absl::ToUnixSeconds(thing->created)})
           .status());
   RETURN_IF_ERROR(write(connection, thing));
   RETURN_IF_ERROR(Finish(connection, *thing, 0));
@@ -212,8 +212,9 @@ absl::StatusOr<Owned> OwnedRows::Change(absl::Time until, const std::string& id,
         RETURN_IF_ERROR(LockOwner(connection, changed.owner));
         // This locks the row, and so what is read now is the latest version.
         RETURN_IF_ERROR(
-            connection->Run("UPDATE kept SET version = version + 1 WHERE id = $1", {id}).status());
-        ASSIGN_OR_RETURN(changed, FindIn(connection, id, principal));
+            connection->Run("UPDATE kept SET version = version + 1 WHERE id = $1", {changed.id})
+                .status());
+        ASSIGN_OR_RETURN(changed, FindIn(connection, changed.id, principal));
         const int64_t before = changed.bytes;
         RETURN_IF_ERROR(write(connection, &changed));
         return Finish(connection, changed, before);
@@ -227,7 +228,7 @@ absl::Status OwnedRows::Delete(absl::Time until, const std::string& id,
     ASSIGN_OR_RETURN(const Owned thing, FindOwn(connection, id, principal));
     RETURN_IF_ERROR(LockOwner(connection, thing.owner));
     ASSIGN_OR_RETURN(const std::vector<Row> deleted,
-                     connection->Run("DELETE FROM kept WHERE id = $1 RETURNING bytes", {id}));
+                     connection->Run("DELETE FROM kept WHERE id = $1 RETURNING bytes", {thing.id}));
     if (deleted.empty()) return kind_.not_found(id);
     return connection
         ->Run("UPDATE owners SET bytes = bytes - $1 WHERE owner = $2",

@@ -17,8 +17,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "store/database.h"
 #include "server/store/owned.h"
+#include "store/database.h"
 
 namespace dragoman {
 
@@ -53,7 +53,8 @@ class OwnedRows {
   const OwnedKind& kind() const { return kind_; }
   bool survives() const { return database_->survives(); }  // what is stored, the process
 
-  // NOT_FOUND if the principal sees none of that id.  As of all functions here, UNAVAILABLE if the
+  // An id may also be the name of a thing that the principal owns, of several the oldest. NOT_FOUND
+  // if it sees none of that id.  As of all functions here, UNAVAILABLE if the
   // database cannot be reached.
   absl::StatusOr<Owned> Find(absl::Time until, const std::string& id,
                              const std::string& principal) const;
@@ -71,8 +72,8 @@ class OwnedRows {
                                const std::string& principal, Write write) const;
   absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) const;
 
-  // Stores a thing as it is, with its id and version (store import).  ALREADY_EXISTS if there is one
-  // of that id.
+  // Stores a thing as it is, with its id and version (store import).  ALREADY_EXISTS if there is
+  // one of that id.
   absl::Status Import(absl::Time until, Owned thing, Write write) const;
 
  private:

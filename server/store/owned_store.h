@@ -1,6 +1,6 @@
 // Things that principals keep in the store (owned_rows.h), and those of the operator's files
-// (owned_files.h), as requests use them: with an index, which is made when a thing is first used and
-// kept in memory (index_cache.h).
+// (owned_files.h), as requests use them: with an index, which is made when a thing is first used
+// and kept in memory (index_cache.h).
 //
 // What is used is always the latest version: whoever names a thing asks the store for its number.
 //
@@ -74,7 +74,7 @@ class OwnedStore {
     ASSIGN_OR_RETURN(Ptr found, FindFile(id, principal));
     if (found != nullptr) return found;
     ASSIGN_OR_RETURN(const Owned thing, rows_.Find(until, id, principal));
-    found = Known(id);
+    found = Known(thing.id);
     if (found != nullptr && found->version >= thing.version) return found;
     if (const int64_t bytes = IndexBytes(thing); bytes > indices_->most_bytes()) {
       return absl::ResourceExhaustedError(
@@ -82,14 +82,14 @@ class OwnedStore {
                        " bytes, the most is ", indices_->most_bytes()));
     }
     absl::MutexLock lock(&loading_);  // once, whoever wants it
-    found = Known(id);
+    found = Known(thing.id);
     if (found != nullptr && found->version >= thing.version) return found;
-    RETURN_IF_ERROR(rows_.Read(
-        until, id, principal, [&](Connection* connection, Owned now) -> absl::Status {
-          ASSIGN_OR_RETURN(found, Load(connection, std::move(now), found));
-          return absl::OkStatus();
-        }));
-    indices_->Put(id, found, IndexBytes(*found));
+    RETURN_IF_ERROR(rows_.Read(until, thing.id, principal,
+                               [&](Connection* connection, Owned now) -> absl::Status {
+                                 ASSIGN_OR_RETURN(found, Load(connection, std::move(now), found));
+                                 return absl::OkStatus();
+                               }));
+    indices_->Put(thing.id, found, IndexBytes(*found));
     return found;
   }
 
@@ -105,7 +105,8 @@ class OwnedStore {
   ~OwnedStore() = default;
 
   // Reads what the store has of a thing beyond `before`, an older version of it; null: all.
-  virtual absl::StatusOr<Ptr> Load(Connection* connection, Owned thing, const Ptr& before) const = 0;
+  virtual absl::StatusOr<Ptr> Load(Connection* connection, Owned thing,
+                                   const Ptr& before) const = 0;
   // That its index takes, about.
   virtual int64_t IndexBytes(const Owned& thing) const = 0;
 

@@ -9,6 +9,7 @@ there if the server knows no such path or call.  A public method that is not cal
 The older version of Azure's client is in the folder azure-1 of the virtual environment.
 """
 
+import asyncio
 import functools
 import importlib
 import importlib.metadata
@@ -20,6 +21,7 @@ import queue
 import re
 import sys
 import tempfile
+import unittest.mock
 import urllib.request
 
 import deep_translator
@@ -34,9 +36,14 @@ import tritonclient.http
 from azure.ai.translation.document import DocumentTranslationClient, SingleDocumentTranslationClient
 from azure.core.credentials import AzureKeyCredential
 from google.auth.credentials import AnonymousCredentials
+from google.protobuf import descriptor_pool
 from google.cloud import translate_v2, translate_v3
 from google.cloud.translate_v3.services.translation_service import transports
 from tritonclient.utils import InferenceServerException
+
+# It has messages of the same names as tritonclient.
+with unittest.mock.patch.object(descriptor_pool, "Default", functools.cache(descriptor_pool.DescriptorPool)):
+    import kserve
 
 MODEL = "en-de"
 TEXTS = ["The old house is small.", "Good morning."]
@@ -44,8 +51,9 @@ NOT_THERE = {404, 405, 501, "404", "405", "StatusCode.UNIMPLEMENTED"}
 # What calls no server (ends, settings, names of resources), or is called by a row of another name.
 LOCAL = re.compile(r"close|set_app_info|send_request|\w+_path|from_service_account_\w+|get_mtls_\w+|get_supported_languages|"
                    r"is_language_supported|(un)?register_plugin|plugin|generate_request_body|parse_response_body|"
-                   r"stop_stream|async_stream_infer|with_(raw|streaming)_response|messages")
+                   r"stop_stream|async_stream_infer|explain|with_(raw|streaming)_response|messages")
 
+LOOP = asyncio.new_event_loop()
 rows = {}    # section: {method: {column: what came}}
 called = {}  # type of a client: names of its methods
 
@@ -63,6 +71,8 @@ def outcome(call, good):
     """What a call came to; and its value."""
     try:
         value = call()
+        if inspect.isawaitable(value):
+            value = LOOP.run_until_complete(value)
         if not good(value):
             return f"**wrong**: {repr(value)[:60]} ...", value
         return "works", value
@@ -216,7 +226,7 @@ def call_google_v3(column, transport, german):
     parent = "projects/any/locations/global"
     glossary, dataset, adaptive, model, operation = (f"{parent}/{kind}/any" for kind in (
         "glossaries", "datasets", "adaptiveMtDatasets", "models", "operations"))
-    entry, file = f"{glossary}/glossaryEntries/any", f"{adaptive}/adaptiveMtFiles/any"
+    file = f"{adaptive}/adaptiveMtFiles/any"
     source, target = {"gcs_source": {"input_uri": "gs://any"}}, {"gcs_destination": {"output_uri_prefix": "gs://any"}}
     texts = {"parent": parent, "contents": TEXTS, "mime_type": "text/plain", "target_language_code": "de"}
     document = {"content": TEXTS[0].encode(), "mime_type": "text/plain"}
@@ -225,25 +235,45 @@ def call_google_v3(column, transport, german):
         [(each, "en") for each in german])
     call("translate_text", {**texts, "contents": [f"<b>{TEXTS[0]}</b>"], "mime_type": "text/html"},
          row="translate_text, text/html", good=lambda answer: answer.translations[0].translated_text == f"<b>{german[0]}</b>")
-    call("translate_text", {**texts, "glossary_config": {"glossary": glossary}, "source_language_code": "en"},
-         row="translate_text, glossary_config")
     call("detect_language", {"parent": parent, "content": "Wo ist der Bahnhof?"},
          good=lambda answer: answer.languages[0].language_code == "de")
     call("get_supported_languages", {"parent": parent},
          good=lambda answer: [each.language_code for each in answer.languages] == ["de", "en"])
     call("translate_document", {"parent": parent, "target_language_code": "de", "document_input_config": document},
          good=lambda answer: answer.document_translation.byte_stream_outputs[0].decode() == german[0])
+
+    pair = {"source_language_code": "en", "target_language_code": "de"}
+    with_file = {"name": glossary, "language_pair": pair, "input_config": source}
+    call("create_glossary", {"parent": parent, "glossary": with_file}, row="create_glossary, input_config")
+    call("create_glossary", {"parent": parent, "glossary": {"name": glossary, "language_pair": pair}},
+         good=lambda operation: operation.result().name == glossary)
+
+    def terms(*texts):
+        return {"terms_pair": {key: {"language_code": language, "text": text} for key, language, text in
+                               zip(("source_term", "target_term"), ("en", "de"), texts)}}
+    entry = call("create_glossary_entry", {"parent": glossary, "glossary_entry": terms("house", "Hütte")},
+                 good=lambda made: made.terms_pair.target_term.text == "Hütte").name
+    call("list_glossaries", {"parent": parent}, good=lambda pages: [each.name for each in pages] == [glossary])
+    call("get_glossary", {"name": glossary}, good=lambda found: found.entry_count == 1)
+    call("list_glossary_entries", {"parent": glossary}, good=lambda pages: [each.name for each in pages] == [entry])
+    call("get_glossary_entry", {"name": entry}, good=lambda found: found.terms_pair.source_term.text == "house")
+    config = {"glossary_config": {"glossary": glossary}}
+    call("translate_text", {**texts, **config}, row="translate_text, glossary_config",
+         good=lambda answer: "Hütte" in answer.glossary_translations[0].translated_text)
+    call("translate_document", {"parent": parent, "target_language_code": "de", "document_input_config": document, **config},
+         row="translate_document, glossary_config", good=lambda answer:
+         "Hütte" in answer.glossary_document_translation.byte_stream_outputs[0].decode())
+    call("update_glossary_entry", {"glossary_entry": {"name": entry, **terms("house", "Bude")}},
+         good=lambda changed: changed.terms_pair.target_term.text == "Bude")
+    call("delete_glossary_entry", {"name": entry})
+    call("update_glossary", {"glossary": {"name": glossary, "display_name": "Houses"}})
+    call("delete_glossary", {"name": glossary}, good=lambda operation: operation.result().name == glossary)
+
     several = {"parent": parent, "source_language_code": "en", "target_language_codes": ["de"], "input_configs": [source],
                "output_config": target}
     for method, request in (
             ("romanize_text", {"parent": parent, "contents": TEXTS}), ("batch_translate_text", several),
-            ("batch_translate_document", several), ("create_glossary", {"parent": parent, "glossary": {"name": glossary}}),
-            ("update_glossary", {"glossary": {"name": glossary}}), ("list_glossaries", {"parent": parent}),
-            ("get_glossary", {"name": glossary}), ("delete_glossary", {"name": glossary}),
-            ("get_glossary_entry", {"name": entry}), ("list_glossary_entries", {"parent": glossary}),
-            ("create_glossary_entry", {"parent": glossary, "glossary_entry": {}}),
-            ("update_glossary_entry", {"glossary_entry": {"name": entry}}), ("delete_glossary_entry", {"name": entry}),
-            ("create_dataset", {"parent": parent, "dataset": {}}), ("get_dataset", {"name": dataset}),
+            ("batch_translate_document", several), ("create_dataset", {"parent": parent, "dataset": {}}), ("get_dataset", {"name": dataset}),
             ("list_datasets", {"parent": parent}), ("delete_dataset", {"name": dataset}),
             ("create_adaptive_mt_dataset", {"parent": parent, "adaptive_mt_dataset": {}}),
             ("delete_adaptive_mt_dataset", {"name": adaptive}), ("get_adaptive_mt_dataset", {"name": adaptive}),
@@ -403,6 +433,30 @@ def call_triton(column, package, address, german):
         call(method, *arguments)
 
 
+def call_kserve(grpc_address, address, german):
+    def inputs():
+        for name, values in (("text", TEXTS), ("target_language", ["de"])):
+            given = kserve.InferInput(name, [len(values)], "BYTES")
+            given.set_data_from_numpy(numpy.array([value.encode() for value in values], dtype=numpy.object_))
+            yield given
+
+    def read(answer):
+        return [each if isinstance(each, str) else each.decode() for each in answer.outputs[0].as_numpy()] == german
+    request = kserve.InferRequest(MODEL, list(inputs()))
+
+    async def grpc_client():  # its channel belongs to the loop
+        return kserve.InferenceGRPCClient(grpc_address)
+    rest = kserve.InferenceRESTClient(kserve.RESTConfig(protocol="v2"))
+    for transport, client, server, model in (("REST", rest, [address], [MODEL]),
+                                             ("gRPC", LOOP.run_until_complete(grpc_client()), [], [])):
+        call = caller("Open Inference Protocol, KServe", f"kserve {version('kserve')}, {transport}", client)
+        for method in ("is_server_live", "is_server_ready"):
+            call(method, *server, good=lambda answer: answer)
+        call("is_model_ready", *server, MODEL, good=lambda answer: answer)
+        call("infer", *server, request, *model, good=read)
+        LOOP.run_until_complete(client.close())
+
+
 def call_all(grpc_address, http_address):
     address = f"http://{http_address}"
     body = json.dumps({"contents": TEXTS, "sentenceSplitting": "SENTENCE_SPLITTING_SENTENCES"}).encode()
@@ -427,6 +481,7 @@ def call_all(grpc_address, http_address):
     triton = f"tritonclient {version('tritonclient')}"
     call_triton(f"{triton}, HTTP", tritonclient.http, http_address, german)
     call_triton(f"{triton}, gRPC", tritonclient.grpc, grpc_address, german)
+    call_kserve(grpc_address, address, german)
 
 
 def tables():

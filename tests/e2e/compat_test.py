@@ -34,7 +34,7 @@ from inference import grpc_service_pb2 as inference_pb
 NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
                "@apidevtools/swagger-parser")
 PYPI_CLIENTS = ("azure-ai-translation-document==2.0.0", "azure-ai-translation-text==2.0.0", "deep-translator==1.11.4",
-                "deepl==1.32.0", "google-cloud-translate==3.28.0", "libretranslatepy==2.1.4", "openai==3.57.0",
+                "deepl==1.32.0", "google-cloud-translate==3.28.0", "kserve==0.21.0", "libretranslatepy==2.1.4", "openai==3.57.0",
                 "tritonclient[grpc,http]==2.73.0")
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
@@ -283,6 +283,105 @@ class CompatTest(ServerTest):
         self.assertEqual(listed, self.as_message("GetSupportedLanguages", rest))
         self.assertEqual(listed["languages"][0]["displayName"], "German")
 
+    GLOSSARY_CALLS = {  # the verb, what follows the name, and the field of the body
+        "CreateGlossary": ("POST", "/glossaries", "glossary"), "ListGlossaries": ("GET", "/glossaries", None),
+        "GetGlossary": ("GET", "", None), "DeleteGlossary": ("DELETE", "", None),
+        "CreateGlossaryEntry": ("POST", "/glossaryEntries", "glossaryEntry"),
+        "ListGlossaryEntries": ("GET", "/glossaryEntries", None), "GetGlossaryEntry": ("GET", "", None),
+        "UpdateGlossaryEntry": ("PATCH", "", "glossaryEntry"), "DeleteGlossaryEntry": ("DELETE", "", None)}
+
+    def call_glossary(self, method, request, over_grpc):
+        """What a call came to over either transport: a message, or the name and the text of an error."""
+        if over_grpc:
+            return self.call_google(method, request)
+        verb, suffix, field = self.GLOSSARY_CALLS[method]
+        name = request.get("parent") or request.get("name") or request[field]["name"]
+        query = urllib.parse.urlencode({key: value for key, value in request.items() if key.startswith("page")})
+        code, rest = self.ask(verb, f"/v3/{name}{suffix}?{query}", request[field] if field else None)
+        return self.as_message(method, rest) if code == 200 else (rest["error"]["status"], rest["error"]["message"])
+
+    def test_glossaries_of_google(self):
+        location = "projects/any/locations/global"
+        for over_grpc in (False, True):
+            call = functools.partial(self.call_glossary, over_grpc=over_grpc)
+            name, pair = f"{location}/glossaries/houses", {"sourceLanguageCode": "en", "targetLanguageCode": "de"}
+
+            def entry(source, target):
+                return {"termsPair": {"sourceTerm": {"languageCode": "en", "text": source},
+                                      "targetTerm": {"languageCode": "de", "text": target}}}
+            request = {"parent": location, "glossary": {"name": name, "languagePair": pair}}
+            made = call("CreateGlossary", request)
+            self.assertTrue(made["done"])
+            self.assertEqual(made["metadata"]["state"], "SUCCEEDED")
+            self.assertEqual((made["response"]["name"], made["response"]["languagePair"]), (name, pair))
+            self.assertEqual(call("CreateGlossary", request)[0], "ALREADY_EXISTS")
+            for change, message in (({"inputConfig": {}}, "inputConfig: is not supported"),
+                                    ({"languageCodesSet": {}}, "languageCodesSet: is not supported"),
+                                    ({"displayName": "x"}, "displayName: is not supported"),
+                                    ({"name": "houses"}, "name: is not of the form"), ({"name": name + "/x"}, "plain name"),
+                                    ({}, "languagePair.sourceLanguageCode: is missing")):
+                status, text = call("CreateGlossary", {"parent": location, "glossary": {"name": name + "2", **change}})
+                self.assertEqual(status, "INVALID_ARGUMENT")
+                self.assertIn(message, text)
+            added = call("CreateGlossaryEntry", {"parent": name, "glossaryEntry": entry("house", "Hütte")})
+            self.assertEqual(added["termsPair"], entry("house", "Hütte")["termsPair"])
+            self.assertTrue(added["name"].startswith(name + "/glossaryEntries/"))
+            call("CreateGlossaryEntry", {"parent": name, "glossaryEntry": entry("cat", "Kater")})
+            for change, code in ((entry("house", "x"), "ALREADY_EXISTS"), (entry("", "x"), "INVALID_ARGUMENT"),
+                                 ({"termsSet": {}}, "INVALID_ARGUMENT"),
+                                 ({**entry("a", "b"), "description": "x"}, "INVALID_ARGUMENT"),
+                                 ({"termsPair": {"sourceTerm": {"languageCode": "fr", "text": "a"},
+                                                 "targetTerm": {"languageCode": "de", "text": "b"}}}, "INVALID_ARGUMENT")):
+                self.assertEqual(call("CreateGlossaryEntry", {"parent": name, "glossaryEntry": change})[0], code)
+            self.assertEqual(call("GetGlossary", {"name": name})["entryCount"], 2)
+            self.assertIn(name, [each["name"] for each in call("ListGlossaries", {"parent": location})["glossaries"]])
+            page = call("ListGlossaryEntries", {"parent": name, "pageSize": 1})
+            self.assertEqual(page["glossaryEntries"], [added])
+            page = call("ListGlossaryEntries", {"parent": name, "pageToken": page["nextPageToken"]})
+            self.assertEqual([each["termsPair"] for each in page["glossaryEntries"]], [entry("cat", "Kater")["termsPair"]])
+            self.assertNotIn("nextPageToken", page)
+
+            house = {"contents": ["The old house is small."], "mimeType": "text/plain", "sourceLanguageCode": "en",
+                     "targetLanguageCode": "de", "glossaryConfig": {"glossary": name}}
+
+            def translate(method, request):
+                if over_grpc:
+                    return self.call_google(method, request)
+                return self.ask("POST", f"/v3/{location}:{method[0].lower()}{method[1:]}", request)[1]
+            [translation] = translate("TranslateText", house)["glossaryTranslations"]
+            self.assertIn("Hütte", translation["translatedText"])
+            self.assertEqual(translation["glossaryConfig"], {"glossary": name})
+            file = {"content": base64.b64encode(house["contents"][0].encode()).decode(), "mimeType": "text/plain"}
+            answer = translate("TranslateDocument", {"documentInputConfig": file, "targetLanguageCode": "de",
+                                                     "glossaryConfig": {"glossary": name}})
+            [output] = answer["glossaryDocumentTranslation"]["byteStreamOutputs"]
+            self.assertIn("Hütte", base64.b64decode(output).decode())
+            self.assertEqual(answer["glossaryConfig"], {"glossary": name})
+            for option in ("ignoreCase", "contextualTranslationEnabled"):
+                answer = translate("TranslateText", {**house, "glossaryConfig": {"glossary": name, option: True}})
+                self.assertIn(f"glossaryConfig.{option}: is not supported", str(answer))
+
+            changed = call("UpdateGlossaryEntry", {"glossaryEntry": {**added, **entry("house", "Bude")}})
+            self.assertEqual(call("GetGlossaryEntry", {"name": added["name"]}), changed)
+            self.assertIn("Bude", translate("TranslateText", house)["translations"][0]["translatedText"])
+            self.assertEqual(call("DeleteGlossaryEntry", {"name": added["name"]}), {})
+            for method in ("GetGlossaryEntry", "DeleteGlossaryEntry"):
+                for gone in (added["name"], name + "/glossaryEntries/x"):
+                    self.assertEqual(call(method, {"name": gone})[0], "NOT_FOUND")
+            self.assertEqual(call("UpdateGlossaryEntry", {"glossaryEntry": added})[0], "NOT_FOUND")
+            self.assertTrue(call("DeleteGlossary", {"name": name})["done"])
+            self.assertEqual(call("GetGlossary", {"name": name})[0], "NOT_FOUND")
+
+    def test_glossaries_of_one_store_are_google_s_and_deepl_s(self):
+        created = self.ask("POST", "/v2/glossaries", {"name": "Old houses", "source_lang": "en", "target_lang": "de",
+                                                      "entries": "house\tHaus"})[1]["glossary_id"]
+        name = f"projects/any/locations/global/glossaries/{created}"
+        self.assertEqual(self.call_google("GetGlossary", {"name": name})["entryCount"], 1)
+        self.assertIn(name, [each["name"] for each in self.call_google(
+            "ListGlossaries", {"parent": "projects/any/locations/global"})["glossaries"]])
+        self.ask("DELETE", f"/v3/{name}")
+        self.assertEqual(self.ask("GET", f"/v3/{name}")[0], 404)
+
     def test_a_file_of_google_over_grpc_is_bounded_and_given_up(self):
         def translate(text, **options):
             file = {"content": base64.b64encode(text.encode()).decode(), "mimeType": "text/plain"}
@@ -418,6 +517,11 @@ class CompatTest(ServerTest):
             code, rest = self.ask("GET", path)
             self.assertEqual((code, ("NOT_FOUND", rest["error"])), (404, self.call_inference(method, request)))
         self.assertEqual(self.ask("GET", "/v2/languages")[0], 200)  # is still DeepL's
+        for method, path in (("GET", "/v2/models/en-de/config"), ("POST", "/v2/models/en-de/generate"),
+                             ("POST", "/v2/repository/index"), ("POST", "/v2/repository/models/en-de/load"),
+                             ("GET", "/v2/health/x"), ("GET", "/v2/systemsharedmemory/status"), ("POST", "/v2/logging")):
+            code, rest = self.ask(method, path)
+            self.assertIn((code, list(rest)), ((404, ["error"]), (405, ["error"])), path)
 
     def test_an_api_that_is_not_enabled_has_no_service(self):
         server = Server(*FLOAT32, "--compat", "none")

@@ -42,11 +42,13 @@ TEST(HttpRouter, OneStarIsOneSegmentAndTwoAreTheRest) {
   HttpRouter router;
   router.Add({.method = "GET", .path = "/ids/*"});
   router.Add({.method = "GET", .path = "/ids/*/parts"});
+  router.Add({.method = "GET", .path = "/ids/*/parts/*"});
   router.Add({.method = "GET", .path = "/names/**:say"});
   router.Add({.method = "GET", .path = "/names/**"});
   for (const auto& [path, pattern] : {std::pair("/ids/a", "/ids/*"),
                                       {"/ids/parts", "/ids/*"},
                                       {"/ids/a/parts", "/ids/*/parts"},
+                                      {"/ids/a/parts/b", "/ids/*/parts/*"},
                                       {"/names/a", "/names/**"},
                                       {"/names/a/b", "/names/**"},
                                       {"/names/:say", "/names/**"},
@@ -56,7 +58,7 @@ TEST(HttpRouter, OneStarIsOneSegmentAndTwoAreTheRest) {
     EXPECT_EQ(match.route->path, pattern) << path;
   }
   for (const char* path : {"/ids", "/ids/", "/ids/a/", "/ids/a/b", "/ids//parts", "/ids/a/b/parts",
-                           "/names", "/names/"}) {
+                           "/ids/a/parts/b/c", "/names", "/names/"}) {
     ASSERT_TRUE(router.Find(Get(path)).refusal.has_value()) << path;
     EXPECT_EQ(router.Find(Get(path)).refusal->code, 404) << path;
   }

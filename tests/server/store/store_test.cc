@@ -68,9 +68,7 @@ class StoreTest : public testing::TestWithParam<std::string> {
     if (!IsPostgres()) return;
     const auto connection = OpenPostgres(GetParam(), Soon());
     EXPECT_TRUE(connection.ok()) << connection.status();
-    EXPECT_TRUE((*connection)
-                    ->Script("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-                    .ok());
+    EXPECT_TRUE((*connection)->Script("DROP SCHEMA public CASCADE; CREATE SCHEMA public").ok());
   }
   static bool IsPostgres() { return absl::StartsWith(GetParam(), "postgres"); }
   static bool Survives() { return GetParam() != "memory"; }
@@ -127,11 +125,12 @@ TEST_P(StoreTest, WhatIsStoredIsFoundByEveryServer) {
   // Not read again as long as it is the same version.
   EXPECT_EQ(*two->glossaries->Find(Soon(), made->id, "alice"), *found);
   // What one server changes, the other uses in the next request.
-  const auto renamed = one.glossaries->Update(Soon(), made->id, "alice", [](GlossaryText* glossary) {
-    glossary->name = "Others";
-    glossary->dictionaries.pop_back();
-    return absl::OkStatus();
-  });
+  const auto renamed =
+      one.glossaries->Update(Soon(), made->id, "alice", [](GlossaryText* glossary) {
+        glossary->name = "Others";
+        glossary->dictionaries.pop_back();
+        return absl::OkStatus();
+      });
   ASSERT_TRUE(renamed.ok()) << renamed.status();
   EXPECT_EQ(renamed->version, 2);
   const auto later = two->glossaries->Find(Soon(), made->id, "alice");
@@ -203,6 +202,26 @@ TEST_P(StoreTest, APrincipalSeesItsOwnAndWhatIsSharedAndChangesItsOwn) {
       stored.glossaries->Update(Soon(), for_all, "bob", nothing).status()));
 }
 
+TEST_P(StoreTest, AnIdMayBeANameOfTheOwners) {
+  const Stored stored(Name());
+  GlossaryText text = Text("alice");
+  text.shared = true;
+  const std::string id = stored.glossaries->Create(Soon(), text)->id;
+  EXPECT_EQ((*stored.glossaries->Find(Soon(), "Houses", "alice"))->id, id);
+  EXPECT_EQ(*stored.glossaries->Find(Soon(), "Houses", "alice"),
+            *stored.glossaries->Find(Soon(), id, "alice"));
+  EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find(Soon(), "Houses", "bob").status()));
+  const auto changed = stored.glossaries->Update(Soon(), "Houses", "alice", [](GlossaryText* now) {
+    now->dictionaries[0].entries.push_back({"cat", {"Katze"}});
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  EXPECT_EQ(changed->id, id);
+  EXPECT_EQ((*stored.glossaries->Find(Soon(), "Houses", "alice"))->size(), 2);
+  ASSERT_TRUE(stored.glossaries->Delete(Soon(), "Houses", "alice").ok());
+  EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find(Soon(), id, "alice").status()));
+}
+
 TEST_P(StoreTest, AnOwnerHasLimits) {
   const std::string text(100, 'x');
   const Stored stored(Name(), {.owner_bytes = 1000, .bytes = 1500});
@@ -228,12 +247,11 @@ TEST_P(StoreTest, AnOwnerHasLimits) {
   if (!Survives()) return;
   const std::vector<Owned> of_bob = *small.glossaries->List(Soon(), "bob");
   for (const Owned& each : of_bob) {
-    EXPECT_TRUE(absl::IsResourceExhausted(
-        small.glossaries->Find(Soon(), each.id, "bob").status()));
+    EXPECT_TRUE(absl::IsResourceExhausted(small.glossaries->Find(Soon(), each.id, "bob").status()));
   }
-  EXPECT_TRUE(small.glossaries->Find(Soon(), small.glossaries->Create(Soon(), Text("dora"))->id,
-                                     "dora")
-                  .ok());
+  EXPECT_TRUE(
+      small.glossaries->Find(Soon(), small.glossaries->Create(Soon(), Text("dora"))->id, "dora")
+          .ok());
   EXPECT_LE(small.indices.bytes(), 2000);
 }
 
@@ -329,8 +347,8 @@ TEST_P(StoreTest, ABackupIsEqualAndRestoresIntoAnyStore) {
     ASSERT_TRUE(counts.ok()) << counts.status();
     EXPECT_THAT(*counts, ElementsAre(testing::Pair("owners", 1), testing::Pair("kept", 2),
                                      testing::Pair("lists", 2), testing::Pair("segments", 1)));
-    EXPECT_TRUE(absl::IsFailedPrecondition(
-        CopyStore(stored.database.get(), backup->get()).status()));
+    EXPECT_TRUE(
+        absl::IsFailedPrecondition(CopyStore(stored.database.get(), backup->get()).status()));
   }
   ASSERT_TRUE(stored.glossaries->Delete(Soon(), glossary, "alice").ok());
   ASSERT_TRUE(stored.memories->Delete(Soon(), memory, "alice").ok());
@@ -359,8 +377,7 @@ TEST_P(StoreTest, WhatIsLearnedCostsTheSameInALargeMemory) {
   // Rows that change when one segment is learned.
   const auto learn = [&](const std::string& id, int i) {
     const absl::Time start = absl::Now();
-    const auto learned =
-        stored.memories->Learn(Soon(), id, "", {{absl::StrCat("New ", i), "Neu"}});
+    const auto learned = stored.memories->Learn(Soon(), id, "", {{absl::StrCat("New ", i), "Neu"}});
     EXPECT_TRUE(learned.ok()) << learned.status();
     EXPECT_EQ(TargetOf(*stored.memories->Find(Soon(), id, ""), absl::StrCat("New ", i)), "Neu");
     return absl::Now() - start;
@@ -374,7 +391,8 @@ TEST_P(StoreTest, WhatIsLearnedCostsTheSameInALargeMemory) {
   EXPECT_LT(of_large, 5 * of_small + absl::Milliseconds(5));
 }
 
-// ---- Files of SQLite -------------------------------------------------------------------------------
+// ---- Files of SQLite
+// -------------------------------------------------------------------------------
 
 TEST(SqliteStore, ADamagedFileIsRefusedAndSalvaged) {
   const RamDirectory ram;
@@ -436,7 +454,8 @@ TEST(PostgresStore, OneThatCannotBeReachedIsAskedAgainLater) {
   EXPECT_FALSE((*database)->Stats().up);
 }
 
-// ---- Files of the operator's -----------------------------------------------------------------------
+// ---- Files of the operator's
+// -----------------------------------------------------------------------
 
 class FilesTest : public testing::Test {
  protected:

@@ -34,17 +34,6 @@ std::string DigestOf(const Passage& passage) {
   return HexSha256(absl::StrCat(static_cast<int>(passage.markup), passage.text)).substr(0, 16);
 }
 
-v1::Markup MarkupOf(const Passage& passage) {
-  switch (passage.markup) {
-    case PassageMarkup::kHtml:
-      return v1::MARKUP_HTML;
-    case PassageMarkup::kXml:
-      return v1::MARKUP_XML;
-    default:
-      return v1::MARKUP_NONE;
-  }
-}
-
 // Words of the text outside of tags.
 int64_t CountWords(const Passage& passage) {
   int64_t words = 0;
@@ -57,27 +46,6 @@ int64_t CountWords(const Passage& passage) {
     if (c == '>') in_tag = false;
   }
   return words;
-}
-
-// What a reader of the translation should know of it; "" if nothing.
-std::string WarningOf(const v1::Translation& translation) {
-  if (translation.truncated()) return "a sentence was cut at the model's limit";
-  if (translation.untranslated_sentences() > 0) {
-    return "a sentence stays as it was, because the model lost its words or damaged its literals";
-  }
-  const v1::Hypothesis& best = translation.hypotheses(0);
-  if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
-    return "the translation may be incomplete";
-  }
-  if (best.finish_reason() == v1::FINISH_REASON_REPETITION) {
-    return "the translation began to repeat itself and was cut off";
-  }
-  std::string lacks;
-  for (const v1::LiteralFault& fault : best.quality().literals()) {
-    absl::StrAppend(&lacks, lacks.empty() ? "the translation lacks \"" : ", \"", fault.text(),
-                    "\"");
-  }
-  return lacks;
 }
 
 // The error with `where` in front of it, unless it says so itself.
@@ -93,43 +61,32 @@ struct FileTranslator::Open {
   FileReport* report = nullptr;
   std::unique_ptr<Journal> journal;
   bool journal_checked = false;
-  std::unique_ptr<Document> document;
+  std::optional<PartLoop> parts;  // none: there will be no output, or it is there
 
-  std::string part;
-  absl::Span<const Passage> passages;
-  PassageTranslations translations;
-  size_t bytes = 0;      // of the passages
+  size_t bytes = 0;      // of the passages of this part
   double file_size = 0;  // in bytes
   int64_t end = 0;       // how many passages are sent up to the last one of this part
 
   std::string partial() const { return file->output + ".new"; }
 
-  // "report.docx, word/document.xml, line 12"
-  std::string At(size_t passage) const {
-    return absl::StrCat(file->input, part.empty() ? "" : ", ", part, ", line ",
-                        passages[passage].line);
-  }
-
   // How much of the file a passage is, in bytes.
   double Share(size_t passage) const {
-    return file_size * static_cast<double>(passages[passage].text.size()) /
+    return file_size * static_cast<double>(parts->passages()[passage].text.size()) /
            static_cast<double>(std::max<size_t>(bytes, 1));
   }
 
-  void Note(size_t passage, const JournalEntry& entry) {
-    if (entry.error.empty()) translations[passage] = entry.text;
-    report->faults += entry.faults;
-    if (!entry.error.empty() || entry.stays) ++report->untranslated;
-    if (!entry.error.empty()) ++report->failed;
-    if (!entry.error.empty()) report->warnings.push_back(At(passage) + ": " + entry.error);
-    if (!entry.warning.empty()) report->warnings.push_back(At(passage) + ": " + entry.warning);
+  void Note(size_t passage, const PassageAnswer& answer) {
+    parts->Take(passage, answer);
+    report->faults += answer.faults;
+    if (answer.is_untranslated()) ++report->untranslated;
+    if (!answer.error.empty()) ++report->failed;
   }
 
   // There will be no output.  What is translated stays in the journal; without anything in it, that
   // goes, too.
   void Fail(const absl::Status& error) {
     if (report->error.ok()) report->error = error;
-    document = nullptr;
+    parts.reset();
     std::error_code ignored;
     fs::remove(partial(), ignored);
     if (journal != nullptr && journal->empty()) journal->Remove();
@@ -184,7 +141,7 @@ absl::Status FileTranslator::Translate(const std::vector<FileToTranslate>& files
   return pipeline_.Finish();
 }
 
-// An error is in the report, and the file has no document.
+// An error is in the report, and the file has no parts.
 std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTranslate& file,
                                                                FileReport* report) {
   auto open = std::make_shared<Open>();
@@ -207,8 +164,11 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
     document.warn = [report, input = file.input](const std::string& warning) {
       report->warnings.push_back(absl::StrCat(input, ", ", warning));
     };
-    ASSIGN_OR_RETURN(open->document,
+    ASSIGN_OR_RETURN(std::unique_ptr<Document> opened,
                      OpenDocument(*file.format, file.input, open->partial(), document));
+    open->parts.emplace(file.input, std::move(opened), [report](const std::string& warning) {
+      report->warnings.push_back(warning);
+    });
     return absl::OkStatus();
   };
   if (const absl::Status status = try_open(); !status.ok()) open->Fail(In(file.input, status));
@@ -219,20 +179,17 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
 // gets its name.  An error is one of the pipeline.
 absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* more) {
   *more = false;
-  if (open->document == nullptr) return absl::OkStatus();
-  const absl::StatusOr<std::optional<absl::Span<const Passage>>> passages = open->document->Next();
-  open->part = std::string(open->document->part());
-  if (!passages.ok()) {
-    const std::string part = open->part.empty() ? "" : absl::StrCat(", ", open->part);
-    open->Fail(In(open->file->input + part, passages.status()));
+  if (!open->parts.has_value()) return absl::OkStatus();
+  const absl::StatusOr<bool> next = open->parts->Next();
+  if (!next.ok()) {
+    open->Fail(In(open->parts->Place(), next.status()));
     return absl::OkStatus();
   }
-  if (passages->has_value()) {
+  if (*next) {
     *more = true;
-    open->passages = **passages;
     return SendPart(open);
   }
-  open->document = nullptr;
+  open->parts.reset();
   std::error_code error;
   fs::rename(open->partial(), open->file->output, error);
   if (error) {
@@ -244,20 +201,20 @@ absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* m
 }
 
 absl::Status FileTranslator::SendPart(const std::shared_ptr<Open>& open) {
-  open->translations.assign(open->passages.size(), std::nullopt);
+  const absl::Span<const Passage> passages = open->parts->passages();
   open->bytes = 0;
-  for (const Passage& passage : open->passages) open->bytes += passage.text.size();
+  for (const Passage& passage : passages) open->bytes += passage.text.size();
   if (!std::exchange(open->journal_checked, true)) RETURN_IF_ERROR(CheckJournal(open.get()));
-  const v1::Literals literals = LiteralsOf(*open->file->format);
-  for (size_t i = 0; i < open->passages.size(); ++i) {
-    const Passage& passage = open->passages[i];
+  const v1::Literals literals = LiteralsOf(*open->file->format, request_.literals());
+  for (size_t i = 0; i < passages.size(); ++i) {
+    const Passage& passage = passages[i];
     if (passage.text.empty()) continue;
     ++open->report->segments;
     open->report->words += CountWords(passage);
     const std::optional<JournalEntry> known = open->journal->Take(DigestOf(passage));
     if (known.has_value()) {
       ++open->report->earlier;
-      open->Note(i, *known);
+      open->Note(i, known->answer);
       absl::MutexLock lock(&mutex_);
       ++earlier_;
       earlier_bytes_ += open->Share(i);
@@ -274,23 +231,18 @@ absl::Status FileTranslator::SendPart(const std::shared_ptr<Open>& open) {
   return pipeline_.Flush();
 }
 
-// What the request says, unless the file has strings of a program.
-v1::Literals FileTranslator::LiteralsOf(const DocumentFormat& format) const {
-  const bool strings = format.strings && request_.literals() != v1::LITERALS_OFF;
-  return strings ? v1::LITERALS_STRINGS : request_.literals();
-}
-
 // The translations of an earlier run are used only if the server still gives the same: asks for the
 // first one again.
 absl::Status FileTranslator::CheckJournal(Open* open) {
   if (!open->journal->next().has_value()) return absl::OkStatus();
   const JournalEntry& entry = *open->journal->next();
   v1::TranslateRequest request = request_;
-  const Passage& passage = *absl::c_find_if(
-      open->passages, [](const Passage& candidate) { return !candidate.text.empty(); });
+  const absl::Span<const Passage> passages = open->parts->passages();
+  const Passage& passage =
+      *absl::c_find_if(passages, [](const Passage& candidate) { return !candidate.text.empty(); });
   request.add_contents(passage.text);
   request.set_markup(MarkupOf(passage));
-  request.set_literals(LiteralsOf(*open->file->format));
+  request.set_literals(LiteralsOf(*open->file->format, request_.literals()));
   absl::StatusOr<v1::TranslateResponse> response = client_->Translate(request);
   if (response.ok() && VersionOf(*response) == entry.version) return absl::OkStatus();
   if (!response.ok() && !absl::IsInvalidArgument(response.status())) return response.status();
@@ -304,7 +256,7 @@ absl::Status FileTranslator::CheckJournal(Open* open) {
 absl::Status FileTranslator::WritePart(Open* open) {
   RETURN_IF_ERROR(open->report->error);
   RETURN_IF_ERROR(open->journal->Flush());
-  return In(open->file->input, open->document->Write(open->translations));
+  return In(open->file->input, open->parts->Write());
 }
 
 // On the pipeline's thread.
@@ -321,23 +273,16 @@ void FileTranslator::Deliver(const TranslationPipeline::Translated& translated) 
   Open& open = *place.open;
   if (!open.report->error.ok()) return;
   if (!translated.status.ok() && !options_.skip_errors) {
-    open.report->error = In(open.At(place.passage), translated.status);
+    open.report->error = In(open.parts->At(place.passage), translated.status);
     open.report->refused = true;
     return;
   }
-  JournalEntry entry = {.source = DigestOf(open.passages[place.passage]),
-                        .version = translated.version};
-  if (translated.status.ok()) {
-    entry.text = translated.translation.hypotheses(0).text();
-    entry.warning = WarningOf(translated.translation);
-    entry.stays = translated.translation.untranslated_sentences() > 0;
-    entry.faults = translated.translation.hypotheses(0).quality().literals_size();
-    if (IsLost(open.passages[place.passage], entry.text)) entry.error = "the translation is empty";
-  } else {
-    entry.error = translated.status.ToString();
-  }
-  open.Note(place.passage, entry);
-  open.journal->Add(entry);
+  const Passage& passage = open.parts->passages()[place.passage];
+  const PassageAnswer answer = translated.status.ok()
+                                   ? AnswerOf(passage, translated.translation)
+                                   : PassageAnswer{.error = translated.status.ToString()};
+  open.Note(place.passage, answer);
+  open.journal->Add({DigestOf(passage), translated.version, answer});
   if (translated.last) open.journal->Flush().IgnoreError();  // the end of the part reports it
 }
 
@@ -350,7 +295,7 @@ void FileTranslator::ShowProgress() {
 
 std::string FileTranslator::FailedAt() {
   absl::MutexLock lock(&mutex_);
-  return waiting_.empty() ? "" : waiting_.front().open->At(waiting_.front().passage);
+  return waiting_.empty() ? "" : waiting_.front().open->parts->At(waiting_.front().passage);
 }
 
 }  // namespace dragoman

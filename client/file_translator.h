@@ -26,6 +26,7 @@
 #include "client/journal.h"
 #include "client/pipeline.h"
 #include "client/progress.h"
+#include "documents/part_loop.h"
 
 namespace dragoman {
 
@@ -82,7 +83,6 @@ class FileTranslator {
   absl::Status ReadPart(const std::shared_ptr<Open>& open, bool* more);
   absl::Status SendPart(const std::shared_ptr<Open>& open);
   absl::Status CheckJournal(Open* open);
-  v1::Literals LiteralsOf(const DocumentFormat& format) const;
   absl::Status WritePart(Open* open);
   void Deliver(const TranslationPipeline::Translated& translated);
   void ShowProgress();

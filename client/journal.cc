@@ -26,16 +26,17 @@ std::optional<JournalEntry> ReadEntry(const std::string& line) {
   JournalEntry entry;
   for (const auto& [name, field] : {std::pair("source", &entry.source),
                                     {"version", &entry.version},
-                                    {"text", &entry.text},
-                                    {"error", &entry.error},
-                                    {"warning", &entry.warning}}) {
+                                    {"text", &entry.answer.text},
+                                    {"error", &entry.answer.error},
+                                    {"warning", &entry.answer.warning}}) {
     if (!json->contains(name)) continue;
     if (!json->at(name).is_string()) return std::nullopt;
     *field = json->at(name).get<std::string>();
   }
   const auto faults = json->find("faults");
-  if (faults != json->end() && faults->is_number_integer()) entry.faults = faults->get<int>();
-  entry.stays = json->contains("stays");
+  if (faults != json->end() && faults->is_number_integer())
+    entry.answer.faults = faults->get<int>();
+  entry.answer.stays = json->contains("stays");
   return entry;
 }
 
@@ -101,11 +102,12 @@ void Journal::Cut() {
 
 void Journal::Add(const JournalEntry& entry) {
   Json line = {{"source", entry.source}, {"version", entry.version}};
-  if (entry.error.empty()) line["text"] = entry.text;
-  if (!entry.error.empty()) line["error"] = entry.error;
-  if (!entry.warning.empty()) line["warning"] = entry.warning;
-  if (entry.faults > 0) line["faults"] = entry.faults;
-  if (entry.stays) line["stays"] = true;
+  const PassageAnswer& answer = entry.answer;
+  if (answer.error.empty()) line["text"] = answer.text;
+  if (!answer.error.empty()) line["error"] = answer.error;
+  if (!answer.warning.empty()) line["warning"] = answer.warning;
+  if (answer.faults > 0) line["faults"] = answer.faults;
+  if (answer.stays) line["stays"] = true;
   *file_.stream << ToLine(line) << "\n";
   empty_ = false;
 }

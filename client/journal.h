@@ -23,17 +23,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/output_file.h"
+#include "documents/part_loop.h"
 
 namespace dragoman {
 
 struct JournalEntry {
   std::string source;   // a digest of the passage
   std::string version;  // of the model (VersionOf)
-  std::string text;     // the translation
-  std::string error;    // why there is none; empty if there is
-  std::string warning;  // about it
-  int faults = 0;       // literals and numbers that it lacks
-  bool stays = false;   // a sentence of it is that of the source
+  PassageAnswer answer;
 };
 
 class Journal {

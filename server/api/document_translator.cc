@@ -32,38 +32,6 @@ constexpr size_t kMemory = 12, kLeastMemory = 48 << 20, kCopies = 3;
 constexpr size_t kSampleBytes = 4000;  // in which the language is detected
 constexpr int kMostWarnings = 100;
 
-v1::Markup ToProto(PassageMarkup markup) {
-  switch (markup) {
-    case PassageMarkup::kHtml:
-      return v1::MARKUP_HTML;
-    case PassageMarkup::kXml:
-      return v1::MARKUP_XML;
-    default:
-      return v1::MARKUP_NONE;
-  }
-}
-
-// What a reader of the translation should know of it; "" if nothing.
-std::string WarningOf(const v1::Translation& translation) {
-  if (translation.truncated()) return "a sentence was cut at the model's limit";
-  if (translation.untranslated_sentences() > 0) {
-    return "a sentence stays as it was, because the model lost its words or damaged its literals";
-  }
-  const v1::Hypothesis& best = translation.hypotheses(0);
-  if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {
-    return "the translation may be incomplete";
-  }
-  if (best.finish_reason() == v1::FINISH_REASON_REPETITION) {
-    return "the translation began to repeat itself and was cut off";
-  }
-  std::string lacks;
-  for (const v1::LiteralFault& fault : best.quality().literals()) {
-    absl::StrAppend(&lacks, lacks.empty() ? "the translation lacks \"" : ", \"", fault.text(),
-                    "\"");
-  }
-  return lacks;
-}
-
 std::string JournalKeyOf(const v1::TranslateRequest& request) {
   const Sha256Digest digest = Sha256(request.SerializeAsString());
   return absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16),
@@ -98,20 +66,13 @@ absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& head
                                    "\" is of no known format, want ", DocumentFormatNames()));
 }
 
-// A part of the file that is being translated.
+// The part of the file that is being translated.
 struct DocumentTranslator::Part {
-  std::string place;  // "report.docx, word/document.xml"
-  std::string name;
-  absl::Span<const Passage> passages;
-  PassageTranslations translations;
+  PartLoop* loop = nullptr;
   std::deque<size_t> to_send;
   std::multimap<absl::Time, size_t> refused;  // to be sent again at this time
   size_t texts = 0, done = 0;                 // passages that are translated
   std::vector<std::string> keys;              // in the journal
-
-  std::string At(size_t passage) const {
-    return absl::StrCat(place, ", line ", passages[passage].line);
-  }
 };
 
 absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::DocumentHeader header,
@@ -123,9 +84,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   header_.mutable_request()->clear_output();  // what else there is goes nowhere
   header_.mutable_request()->mutable_output()->set_quality(true);
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
-  if (format->strings && header_.request().literals() != v1::LITERALS_OFF) {
-    header_.mutable_request()->set_literals(v1::LITERALS_STRINGS);
-  }
+  header_.mutable_request()->set_literals(LiteralsOf(*format, header_.request().literals()));
   RETURN_IF_ERROR(bulk_->Judge(header_.request()));
   const size_t most = parts_->documents->limits().max_bytes;
   if (input.size() > most) return MessageTooLarge(input.size(), most);
@@ -157,7 +116,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   absl::StatusOr<std::unique_ptr<Document>> document =
       OpenDocument(*format, input.path(), output->path(), options);
   absl::Status status = OfDocument(document.status());
-  if (status.ok()) status = TranslateParts(document->get());
+  if (status.ok()) status = TranslateParts(*std::move(document));
   if (status.ok()) return output;
   // The spool's path means nothing to the caller.
   const std::string message = absl::StrReplaceAll(
@@ -166,19 +125,17 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   return absl::Status(status.code(), message);
 }
 
-absl::Status DocumentTranslator::TranslateParts(Document* document) {
+absl::Status DocumentTranslator::TranslateParts(std::unique_ptr<Document> document) {
+  PartLoop loop(FileName(), std::move(document),
+                [this](const std::string& warning) { Warn(warning); });
   for (bool first = true;; first = false) {
-    const absl::StatusOr<std::optional<absl::Span<const Passage>>> passages = document->Next();
-    Part part;
-    part.name = std::string(document->part());
-    part.place = FileName();
-    if (!part.name.empty()) absl::StrAppend(&part.place, ", ", part.name);
-    if (!passages.ok()) return OfDocument(Annotate(passages.status(), part.place + ": "));
-    if (!passages->has_value()) return absl::OkStatus();
-    part.passages = **passages;
-    if (first) RETURN_IF_ERROR(DetectSource(part.passages));
+    const absl::StatusOr<bool> next = loop.Next();
+    if (!next.ok()) return OfDocument(Annotate(next.status(), loop.Place() + ": "));
+    if (!*next) return absl::OkStatus();
+    if (first) RETURN_IF_ERROR(DetectSource(loop.passages()));
+    Part part = {.loop = &loop};
     RETURN_IF_ERROR(TranslatePart(&part));
-    RETURN_IF_ERROR(OfDocument(Annotate(document->Write(part.translations), part.place + ": ")));
+    RETURN_IF_ERROR(OfDocument(Annotate(loop.Write(), loop.Place() + ": ")));
   }
 }
 
@@ -209,12 +166,12 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
 }
 
 absl::Status DocumentTranslator::TranslatePart(Part* part) {
-  part->translations.resize(part->passages.size());
-  part->keys.resize(part->passages.size());
-  for (size_t i = 0; i < part->passages.size(); ++i) {
-    if (part->passages[i].text.empty()) continue;
+  const absl::Span<const Passage> passages = part->loop->passages();
+  part->keys.resize(passages.size());
+  for (size_t i = 0; i < passages.size(); ++i) {
+    if (passages[i].text.empty()) continue;
     part->to_send.push_back(i);
-    report_.set_characters(report_.characters() + CountCodePoints(part->passages[i].text));
+    report_.set_characters(report_.characters() + CountCodePoints(passages[i].text));
   }
   part->texts = part->to_send.size();
   report_.set_passages(report_.passages() + static_cast<int64_t>(part->texts));
@@ -249,10 +206,10 @@ absl::StatusOr<bool> DocumentTranslator::SendPassages(Part* part) {
   for (; !part->to_send.empty() && bulk_->HasRoom(); any = true) {
     const size_t i = part->to_send.front();
     part->to_send.pop_front();
+    const Passage& passage = part->loop->passages()[i];
     v1::TranslateRequest request = header_.request();
-    request.add_contents(part->passages[i].text);
-    request.set_markup(ToProto(part->passages[i].markup));
-    const size_t bytes = part->passages[i].text.size();
+    request.add_contents(passage.text);
+    request.set_markup(MarkupOf(passage));
     if (journal_.find != nullptr) {
       part->keys[i] = JournalKeyOf(request);
       const std::optional<std::string> known = journal_.find(part->keys[i]);
@@ -263,7 +220,8 @@ absl::StatusOr<bool> DocumentTranslator::SendPassages(Part* part) {
         continue;
       }
     }
-    bulk_->Add({.id = absl::StrCat(i), .request = std::move(request), .bytes = bytes});
+    bulk_->Add(
+        {.id = absl::StrCat(i), .request = std::move(request), .bytes = passage.text.size()});
   }
   return any;
 }
@@ -277,21 +235,20 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
     kept.clear_id();
     journal_.add(part->keys[passage], kept.SerializeAsString());
   }
-  const v1::Translation& translation = answer.response().translations(0);
-  part->translations[passage] = translation.hypotheses(0).text();
-  ++part->done;
+  Take(passage, AnswerOf(part->loop->passages()[passage], answer.response().translations(0)), part);
   report_.set_model(answer.response().model());
   report_.set_model_version(answer.response().model_version());
   report_.set_isa(answer.response().isa());
-  report_.set_literal_faults(report_.literal_faults() +
-                             translation.hypotheses(0).quality().literals_size());
-  const bool lost = IsLost(part->passages[passage], *part->translations[passage]);
-  if (lost || translation.untranslated_sentences() > 0) {
+  return absl::OkStatus();
+}
+
+void DocumentTranslator::Take(size_t passage, const PassageAnswer& answer, Part* part) {
+  part->loop->Take(passage, answer);
+  ++part->done;
+  report_.set_literal_faults(report_.literal_faults() + answer.faults);
+  if (answer.is_untranslated()) {
     report_.set_untranslated_passages(report_.untranslated_passages() + 1);
   }
-  const std::string warning = lost ? "the translation is empty" : WarningOf(translation);
-  if (!warning.empty()) Warn(absl::StrCat(part->At(passage), ": ", warning));
-  return absl::OkStatus();
 }
 
 absl::Status DocumentTranslator::TakeError(const v1::Error& error, size_t passage, Part* part) {
@@ -309,10 +266,8 @@ absl::Status DocumentTranslator::TakeError(const v1::Error& error, size_t passag
     absl::ConsumePrefix(&message, absl::StrCat(error.field(), ": "));
     return InvalidField(error.field(), std::string(message));
   }
-  if (!header_.skip_errors()) return Annotate(status, part->At(passage) + ": ");
-  ++part->done;
-  report_.set_untranslated_passages(report_.untranslated_passages() + 1);
-  Warn(absl::StrCat(part->At(passage), ": ", error.message()));
+  if (!header_.skip_errors()) return Annotate(status, part->loop->At(passage) + ": ");
+  Take(passage, {.error = error.message()}, part);
   return absl::OkStatus();
 }
 
@@ -329,7 +284,7 @@ void DocumentTranslator::NoteProgress(const Part& part) const {
   v1::DocumentProgress progress;
   progress.set_passages_done(done);
   progress.set_passages_known(known);
-  progress.set_part(part.name);
+  progress.set_part(part.loop->part());
   on_progress_(progress);
 }
 

@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "documents/document.h"
+#include "documents/part_loop.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/bulk_exchange.h"
 #include "server/base/spool.h"
@@ -64,11 +64,12 @@ class DocumentTranslator {
  private:
   struct Part;
 
-  absl::Status TranslateParts(Document* document);
+  absl::Status TranslateParts(std::unique_ptr<Document> document);
   absl::Status DetectSource(absl::Span<const Passage> passages);
   absl::Status TranslatePart(Part* part);
   absl::StatusOr<bool> SendPassages(Part* part);
   absl::Status TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part);
+  void Take(size_t passage, const PassageAnswer& answer, Part* part);
   absl::Status TakeError(const v1::Error& error, size_t passage, Part* part);
   void NoteProgress(const Part& part) const;
   void Warn(const std::string& warning);

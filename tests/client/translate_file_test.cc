@@ -179,26 +179,26 @@ TEST_F(TranslateFileTest, TheJournalKnowsWhatItHas) {
     auto journal = Journal::Open(path, "what");
     ASSERT_TRUE(journal.ok()) << journal.status();
     EXPECT_FALSE((*journal)->next().has_value());
-    (*journal)->Add({.source = "1", .version = "v", .text = "eins\n\"zwei\""});
-    (*journal)->Add({.source = "2", .version = "v", .error = "no"});
-    (*journal)->Add({.source = "3", .version = "v", .text = "drei"});
+    (*journal)->Add({.source = "1", .version = "v", .answer = {.text = "eins\n\"zwei\""}});
+    (*journal)->Add({.source = "2", .version = "v", .answer = {.error = "no"}});
+    (*journal)->Add({.source = "3", .version = "v", .answer = {.text = "drei"}});
     EXPECT_EQ(Journal::Open(path, "what").status().code(), absl::StatusCode::kFailedPrecondition);
   }
   std::ofstream(path, std::ios::app) << "{\"source\":\"4\",\"te";  // killed here
   {
     auto journal = Journal::Open(path, "what");
     ASSERT_TRUE(journal.ok()) << journal.status();
-    EXPECT_EQ((*journal)->Take("1")->text, "eins\n\"zwei\"");
-    EXPECT_EQ((*journal)->Take("2")->error, "no");
+    EXPECT_EQ((*journal)->Take("1")->answer.text, "eins\n\"zwei\"");
+    EXPECT_EQ((*journal)->Take("2")->answer.error, "no");
     EXPECT_FALSE((*journal)->Take("other").has_value());
     EXPECT_FALSE((*journal)->Take("3").has_value());
-    (*journal)->Add({.source = "other", .version = "v", .text = "x"});
+    (*journal)->Add({.source = "other", .version = "v", .answer = {.text = "x"}});
   }
   {
     auto journal = Journal::Open(path, "what");
-    EXPECT_EQ((*journal)->Take("1")->text, "eins\n\"zwei\"");
-    EXPECT_EQ((*journal)->Take("2")->error, "no");
-    EXPECT_EQ((*journal)->Take("other")->text, "x");
+    EXPECT_EQ((*journal)->Take("1")->answer.text, "eins\n\"zwei\"");
+    EXPECT_EQ((*journal)->Take("2")->answer.error, "no");
+    EXPECT_EQ((*journal)->Take("other")->answer.text, "x");
     EXPECT_FALSE((*journal)->next().has_value());
   }
   auto journal = Journal::Open(path, "something else");

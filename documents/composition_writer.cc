@@ -2,10 +2,10 @@
 // for.
 
 #include <algorithm>
-#include <charconv>
 
 #include "absl/strings/str_cat.h"
 #include "documents/composition.h"
+#include "documents/passage_tags.h"
 #include "engine/base/utf8.h"
 #include "engine/base/xml_events.h"
 
@@ -15,13 +15,6 @@ namespace {
 // Whether XML can hold all of its characters, control characters aside.
 bool IsXmlText(std::string_view text) {
   return IsValidUtf8(text) && text.find("\uFFFE") == text.npos && text.find("\uFFFF") == text.npos;
-}
-
-// The number in a tag such as "g12"; 0 if it has none.
-size_t NumberOf(std::string_view name) {
-  size_t number = 0;
-  const auto [stop, error] = std::from_chars(name.data() + 1, name.data() + name.size(), number);
-  return error == std::errc() && stop == name.data() + name.size() ? number : 0;
 }
 
 void WriteText(const FormatPointer& format, std::string_view text, std::string* out) {
@@ -47,31 +40,25 @@ bool IsCopied(const std::vector<Piece>& pieces, size_t first, size_t last) {
 
 // False if it has other tags than elements_.
 bool Composition::Parse(std::string_view translation, std::vector<Token>* tokens) const {
-  while (!translation.empty()) {
-    const size_t tag = std::min(translation.find('<'), translation.size());
-    if (tag > 0) tokens->push_back({Token::kText, translation.substr(0, tag)});
-    translation.remove_prefix(tag);
-    if (translation.empty()) break;
-    const size_t end = translation.find('>');
-    if (end == translation.npos || end < 2) return false;
-    std::string_view name = translation.substr(1, end - 1);
-    translation.remove_prefix(end + 1);
-    const bool closes = name.front() == '/', empty = name.back() == '/';
-    if (closes) name.remove_prefix(1);
-    name = name.substr(0, name.find_first_of(" \t\r\n/"));
-    const size_t number = name.empty() ? 0 : NumberOf(name);
-    if (number == 0 || number > elements_.size()) return false;
-    const size_t element = number - 1;
+  size_t done = 0;
+  const auto add_text = [&](size_t end) {
+    if (end > done) tokens->push_back({Token::kText, translation.substr(done, end - done)});
+  };
+  for (const PassageTag& tag : FindPassageTags(translation)) {
+    add_text(tag.begin);
+    done = tag.end;
+    if (tag.element >= elements_.size()) return false;
     constexpr std::string_view kNames = "pggx";  // by Element::Kind
-    if (name.front() != kNames[elements_[element].kind]) return false;
-    if (elements_[element].kind == Element::kMarks) {
-      if (!closes) tokens->push_back({Token::kEmpty, {}, element});
+    if (tag.name.front() != kNames[elements_[tag.element].kind]) return false;
+    if (elements_[tag.element].kind == Element::kMarks) {
+      if (!tag.closes) tokens->push_back({Token::kEmpty, {}, tag.element});
       continue;
     }
-    if (!closes) tokens->push_back({Token::kOpen, {}, element});
-    if (closes || empty) tokens->push_back({Token::kClose, {}, element});
+    if (!tag.closes) tokens->push_back({Token::kOpen, {}, tag.element});
+    if (tag.closes || tag.empty) tokens->push_back({Token::kClose, {}, tag.element});
   }
-  return true;
+  add_text(translation.size());
+  return translation.find('<', done) == translation.npos;
 }
 
 // Whether each element is there once, properly nested, in its own block.

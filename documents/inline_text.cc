@@ -1,12 +1,12 @@
 #include "documents/inline_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/icu_message.h"
+#include "documents/passage_tags.h"
 #include "documents/source_text.h"
 #include "engine/base/html_references.h"
 #include "engine/base/patience.h"
@@ -28,14 +28,6 @@ Ends TakeEnds(std::string* text) {
   Ends ends = {text->substr(0, begin), text->substr(begin + core.size())};
   *text = std::string(core);
   return ends;
-}
-
-// The number in a tag: 12 of "<x12/>" and of "</x12>"; `none` if it is not one of ours.
-size_t ElementNumber(std::string_view tag, size_t none) {
-  tag.remove_prefix(std::min(tag.find_first_not_of("</"), tag.size()));
-  size_t number = 0;
-  if (tag.starts_with('x')) std::from_chars(tag.data() + 1, tag.data() + tag.size(), number);
-  return number == 0 ? none : number - 1;
 }
 
 // Puts a tight element around what follows `begin`.
@@ -113,10 +105,9 @@ void InlineText::CutBranches() {
     const std::string text = xml_.substr(branch.begin, branch.end - branch.begin);
     // Elements are whole in a branch, and none is outside.
     int depth = 0;
-    for (size_t tag = text.find('<'); tag != text.npos; tag = text.find('<', tag + 1)) {
-      const size_t end = text.find('>', tag);
-      depth += text[tag + 1] == '/' ? -1 : end != text.npos && text[end - 1] == '/' ? 0 : 1;
-      if (depth < 0 || end == text.npos) return;
+    for (const PassageTag& tag : FindPassageTags(text)) {
+      depth += tag.closes ? -1 : tag.empty ? 0 : 1;
+      if (depth < 0) return;
     }
     if (depth != 0 || xml_.substr(at, branch.begin - at).find('<') != xml_.npos) return;
     keep(branch.begin);
@@ -149,29 +140,22 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
   std::vector<std::pair<size_t, size_t>> open;  // elements, and where their content begins
   bool after_break = false;
   const Element none;
-  const auto element_of = [&](std::string_view rest) -> const Element& {
-    const size_t number = ElementNumber(rest.substr(0, rest.find('>')), elements.size());
-    return number < elements.size() ? elements[number] : none;
-  };
-  while (!xml.empty()) {
-    const size_t tag = std::min(xml.find('<'), xml.size());
-    std::string_view text = xml.substr(0, tag);
-    xml.remove_prefix(tag);
+  const std::vector<PassageTag> tags = FindPassageTags(xml);
+  size_t done = 0;
+  for (size_t t = 0; t <= tags.size(); ++t) {
+    const PassageTag tag = t < tags.size() ? tags[t] : PassageTag{xml.size(), xml.size()};
+    const bool known = tag.name.starts_with('x') && tag.element < elements.size();
+    const Element& element = known ? elements[tag.element] : none;
+    std::string_view text = xml.substr(done, tag.begin - done);
+    done = tag.end;
     if (after_break && text.starts_with('\n')) text.remove_prefix(1);
-    const Element& next = element_of(xml);
-    if (next.spaced && text.ends_with(' ')) text.remove_suffix(1);
-    after_break = next.breaks;
+    if (element.spaced && text.ends_with(' ')) text.remove_suffix(1);
+    after_break = element.breaks;
     if (after_break && text.ends_with('\n')) text.remove_suffix(1);
     if (!text.empty()) out += spell(XmlText(text));
-    if (xml.empty()) break;
-    const size_t end = std::min(xml.find('>'), xml.size());
-    const std::string_view name = xml.substr(0, end);
-    xml.remove_prefix(std::min(end + 1, xml.size()));
-    const size_t number = ElementNumber(name, elements.size());
-    if (number >= elements.size()) continue;
-    const Element& element = elements[number];
-    if (name.starts_with("</")) {
-      if (open.empty() || open.back().first != number) continue;
+    if (!known) continue;
+    if (tag.closes) {
+      if (open.empty() || open.back().first != tag.element) continue;
       const size_t begin = open.back().second;
       open.pop_back();
       if (element.tight) {
@@ -179,17 +163,16 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
       } else {
         out += element.close;
       }
-    } else if (name.ends_with('/')) {
+    } else if (tag.empty) {
       out += element.spelled ? spell(element.open) : element.open;
-    } else if (name.find("translate") != name.npos) {
+    } else if (tag.copied) {
       out += element.open;
-      const std::string close = absl::StrCat("</x", number + 1, ">");
-      xml.remove_prefix(std::min(xml.find(close), xml.size()));
-      xml.remove_prefix(std::min(close.size(), xml.size()));
+      while (++t < tags.size() && (!tags[t].closes || tags[t].element != tag.element)) continue;
+      done = t < tags.size() ? tags[t].end : xml.size();
     } else {
       if (element.open == "[" && out.ends_with('!')) out.back() = '\\', out += '!';  // no image
       if (!element.tight) out += element.open;
-      open.emplace_back(number, out.size());
+      open.emplace_back(tag.element, out.size());
     }
   }
   for (; !open.empty(); open.pop_back()) {  // a translation that lacks an end tag

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "documents/passage_tags.h"
 #include "documents/source_text.h"
 #include "engine/base/utf8.h"
 
@@ -52,15 +53,14 @@ bool SaysAnything(std::string_view text, PassageMarkup markup) {
   return HasWords(visible) || visible.find_first_of("0123456789") != std::string::npos;
 }
 
-std::vector<std::string_view> TagsOf(std::string_view text, PassageMarkup markup) {
-  std::vector<std::string_view> tags;
-  if (markup == PassageMarkup::kNone) return tags;
-  for (size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
-    const size_t end = text.find('>', at);
-    tags.push_back(text.substr(at, end - at));
-    if (end == text.npos) break;
-  }
-  return tags;
+// Whether both have the same tags.
+bool HaveTags(std::string_view text, std::string_view other) {
+  const std::vector<PassageTag> tags = FindPassageTags(text), others = FindPassageTags(other);
+  return std::equal(tags.begin(), tags.end(), others.begin(), others.end(),
+                    [&](const PassageTag& a, const PassageTag& b) {
+                      return text.substr(a.begin, a.end - a.begin) ==
+                             other.substr(b.begin, b.end - b.begin);
+                    });
 }
 
 std::vector<std::string> SplitLines(std::string_view text) {
@@ -76,7 +76,7 @@ void KeepLines(const Passage& passage, const std::vector<std::string>& source,
   for (size_t i = 0; i < source.size(); ++i) {
     std::string& line = (*lines)[i];
     if (!SaysWords(source[i], passage.markup) || SaysAnything(line, passage.markup)) continue;
-    if (TagsOf(source[i], passage.markup) == TagsOf(line, passage.markup)) line = source[i];
+    if (passage.markup == PassageMarkup::kNone || HaveTags(source[i], line)) line = source[i];
   }
 }
 
@@ -87,32 +87,6 @@ void DropBlankLines(const std::vector<std::string>& source, std::vector<std::str
   };
   if (blank_inside(source) || !blank_inside(*lines)) return;
   lines->erase(std::remove_if(lines->begin() + 1, lines->end() - 1, IsBlankLine), lines->end() - 1);
-}
-
-// A tag "<x12>", "</x12>", "<x12/>" or "<x12 translate="no">" of a passage.
-struct PassageTag {
-  size_t begin = 0, end = 0;
-  std::string_view name;
-  bool closes = false, empty = false, copied = false;
-};
-
-std::vector<PassageTag> FindTags(std::string_view text) {
-  std::vector<PassageTag> tags;
-  std::set<std::string_view> copied;  // elements that are not translated
-  for (size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
-    PassageTag tag = {at, text.find('>', at)};
-    if (tag.end == text.npos) break;
-    ++tag.end;
-    std::string_view name = text.substr(at + 1, tag.end - at - 2);
-    tag.closes = name.starts_with('/');
-    tag.empty = name.ends_with('/');
-    if (tag.closes) name.remove_prefix(1);
-    tag.name = name.substr(0, name.find_first_of(" /"));
-    if (name.find(kUntranslatedTag) != name.npos) copied.insert(tag.name);
-    tag.copied = copied.contains(tag.name);
-    tags.push_back(tag);
-  }
-  return tags;
 }
 
 // Whether that is a letter or digit of a script that has spaces between words.
@@ -140,7 +114,7 @@ struct Touching {
   std::set<std::string_view> word_before, word_after;  // of elements that are not translated
 
   explicit Touching(std::string_view text) {
-    const std::vector<PassageTag> tags = FindTags(text);
+    const std::vector<PassageTag> tags = FindPassageTags(text);
     for (size_t i = 0; i < tags.size(); ++i) {
       const PassageTag& tag = tags[i];
       if (i > 0 && tags[i - 1].end == tag.begin) elements.insert({tags[i - 1].name, tag.name});
@@ -153,7 +127,7 @@ struct Touching {
 // Puts a space between what was apart.
 std::string KeepApart(std::string_view source, std::string_view translation) {
   const Touching touching(source);
-  const std::vector<PassageTag> tags = FindTags(translation);
+  const std::vector<PassageTag> tags = FindPassageTags(translation);
   std::string out;
   size_t done = 0;
   const auto space_at = [&](size_t place) {

@@ -1,6 +1,6 @@
 """The JSON API and the compatibility APIs, with requests as their clients send them.
 
-The optional tests are of the clients that npm has, in plain text and over TLS, and of those that PyPI has;
+The optional tests are of the clients that npm has, by method and over TLS, and of those that PyPI has;
 DRAGOMAN_NPM_CLIENTS may name a directory in which the former are installed, DRAGOMAN_PYPI_CLIENTS a virtual environment
 with the latter.
 """
@@ -31,8 +31,9 @@ from suite import optional
 from google.cloud.translate.v3 import translation_service_pb2 as google_pb
 from inference import grpc_service_pb2 as inference_pb
 
-NPM_CLIENTS = ("deepl-node", "@google-cloud/translate", "translate", "@azure-rest/ai-translation-text@1",
-               "@apidevtools/swagger-parser")
+NPM_CLIENTS = ("@azure-rest/ai-translation-text@2.0.0", "azure-1@npm:@azure-rest/ai-translation-text@1.0.1",
+               "@apidevtools/swagger-parser@13.1.0", "@google-cloud/translate@10.1.0", "@modelcontextprotocol/sdk@1.32.2",
+               "deepl-node@1.28.0", "openai@7.59.0", "translate@3.1.0")
 PYPI_CLIENTS = ("azure-ai-translation-document==2.0.0", "azure-ai-translation-text==2.0.0", "deep-translator==1.11.4",
                 "deepl==1.32.0", "google-cloud-translate==3.28.0", "kserve==0.21.0", "libretranslatepy==2.1.4", "openai==3.57.0",
                 "tritonclient[grpc,http]==2.73.0")
@@ -543,30 +544,36 @@ class CompatTest(ServerTest):
                 subprocess.run([f"{directory}/bin/pip", "install", "--quiet", *packages], check=True, timeout=300)
         return f"{directory}/bin/python"
 
-    @optional
-    def test_what_the_clients_of_pypi_get_is_what_the_page_says(self):
+    def call_all_methods(self, first, last, *command):
+        """Compares what a run prints with the page's sections from one title to another; None: to its end."""
         store = tempfile.TemporaryDirectory()
         self.addCleanup(store.cleanup)
         server = serve(self, *self.arguments, "--store", f"sqlite:{store.name}/store.db")
-        script = os.path.join(SOURCE_DIR, "tests/e2e/client_methods.py")
+        places = {"GRPC": server.grpc_address, "HTTP": server.http_address}
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-        run = subprocess.run([self.pypi_clients(), script, server.grpc_address, server.http_address],
-                             capture_output=True, text=True, timeout=200, env=environment)
+        run = subprocess.run([places.get(word, word) for word in command], capture_output=True, text=True, timeout=200,
+                             env=environment, cwd=os.path.join(SOURCE_DIR, "tests/e2e"))
         self.assertEqual(run.returncode, 0, run.stderr)
         with open(os.path.join(SOURCE_DIR, "docs/compatible_apis.md"), encoding="utf-8") as file:
             page = file.read()
+        end = page.index(f"\n## {last}\n") if last else len(page)
         self.maxDiff = None
-        self.assertEqual(page[page.index("\n## "):], run.stdout)
+        self.assertEqual(page[page.index(f"\n## {first}\n"):end], run.stdout)
 
     @optional
-    def test_the_clients_of_npm(self):
-        self.drive_the_clients("http")
+    def test_what_the_clients_of_pypi_get_is_what_the_page_says(self):
+        self.call_all_methods("DeepL", "DeepL, Node.js", self.pypi_clients(), "client_methods.py", "GRPC", "HTTP")
+
+    @optional
+    def test_what_the_clients_of_npm_get_is_what_the_page_says(self):
+        self.call_all_methods("DeepL, Node.js", None, "node", "client_methods.mjs", self.npm_clients(), "GRPC", "HTTP",
+                              os.environ["DRAGOMAN_CLIENT_BINARY"])
 
     @optional
     def test_the_clients_of_npm_over_tls(self):
         authority = Authority()
         cert, key = authority.issue("server", "IP:127.0.0.1,DNS:localhost")
-        self.drive_the_clients("https", "--tls-cert", cert, "--tls-key", key, NODE_EXTRA_CA_CERTS=authority.ca)
+        self.drive_the_clients("--tls-cert", cert, "--tls-key", key, NODE_EXTRA_CA_CERTS=authority.ca)
 
     @classmethod
     @functools.cache
@@ -579,15 +586,13 @@ class CompatTest(ServerTest):
                         *NPM_CLIENTS], check=True, timeout=300)
         return directory.name
 
-    def drive_the_clients(self, scheme, *flags, **environment):
+    def drive_the_clients(self, *flags, **environment):
         glossaries = tempfile.TemporaryDirectory()
         self.addCleanup(glossaries.cleanup)
         server = Server(*self.arguments, *flags, "--store", f"sqlite:{glossaries.name}/store.db")
         self.addCleanup(server.stop)
-        base = f"{scheme}://{server.http_address}"
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "npm_clients.mjs")
-        over_grpc = [] if scheme == "https" else [server.grpc_address.rsplit(":", 1)[1]]
-        run = subprocess.run(["node", script, self.npm_clients(), base, *over_grpc],
+        run = subprocess.run(["node", script, self.npm_clients(), f"https://{server.http_address}"],
                              capture_output=True, text=True, timeout=300,
                              env={**os.environ, **environment})
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -609,7 +614,7 @@ class CompatTest(ServerTest):
         self.assertEqual(seen["google"]["detected"], "de")
         self.assertEqual(seen["google"]["html"], f"<b>{self.wanted[0]}</b>")
         html = f"<b>{self.wanted[0]}</b>"
-        self.assertEqual(seen["googleV3"], {"html": html, "detected": "en", **({"grpc": html} if over_grpc else {})})
+        self.assertEqual(seen["googleV3"], {"html": html, "detected": "en"})
         self.assertEqual(seen["azure"], {"html": f"<b>{self.wanted[0]}</b>", "detected": "en",
                                          "lengths": [len(TEXTS[0])], "refusal": 400036})
         self.assertIn("/v1/translate", seen["openapi"])

@@ -1,16 +1,15 @@
-// Drives a running server with clients of other translation APIs from npm, as they are published:
+// Drives a running server with clients of other translation APIs from npm, as they are published, over TLS
+// (client_methods.mjs calls each of their methods):
 //
-//   npm install --prefix DIR deepl-node @google-cloud/translate translate @azure-rest/ai-translation-text@1 \
-//     @apidevtools/swagger-parser
-//   node npm_clients.mjs DIR http://HOST:PORT [GRPC_PORT]
 //   NODE_EXTRA_CA_CERTS=ca.pem node npm_clients.mjs DIR https://HOST:PORT
 //
+// DIR has the clients; tests/e2e/compat_test.py has their versions.
 // Prints a JSON object with the results of each client.
 
 import { createRequire } from "node:module";
 import path from "node:path";
 
-const [directory, base, grpcPort] = process.argv.slice(2);
+const [directory, base] = process.argv.slice(2);
 const require = createRequire(path.join(path.resolve(directory), "package.json"));
 const text = "Good morning.";
 const seen = {};
@@ -72,15 +71,9 @@ await deepL.deleteMultilingualGlossary(several);
 seen.deeplGlossaries.left = (await deepL.listMultilingualGlossaries()).length;
 seen.deeplGlossaries.gone = await failure(() => client.translateText(house, "en", "de", { glossary }));
 
-// Google, basic edition.  Its apiEndpoint is a host and implies https; for plain text, another option takes a URL.
-const googleOptions = { key: "any-key" };
-if (base.startsWith("https:")) {
-  googleOptions.apiEndpoint = new URL(base).host;
-} else {
-  process.env.GOOGLE_CLOUD_TRANSLATE_ENDPOINT = `${base}/language/translate/v2`;
-}
+// Google, basic edition.
 const { Translate } = require("@google-cloud/translate").v2;
-const google = new Translate(googleOptions);
+const google = new Translate({ key: "any-key", apiEndpoint: new URL(base).host });
 const [languages] = await google.getLanguages();
 seen.google = {
   text: (await google.translate(text, { from: "en", to: "de" }))[0],
@@ -90,11 +83,11 @@ seen.google = {
   html: (await google.translate(`<b>${text}</b>`, { from: "en", to: "de", format: "html" }))[0],
 };
 
-// Google, advanced edition, over REST and, without TLS, over gRPC.
+// Google, advanced edition, over REST.
 const { TranslationServiceClient } = require("@google-cloud/translate").v3;
-const { hostname, port, protocol } = new URL(base);
+const { hostname, port } = new URL(base);
 const advanced = new TranslationServiceClient({
-  fallback: true, apiKey: "any-key", apiEndpoint: hostname, port: Number(port), protocol: protocol.slice(0, -1),
+  fallback: true, apiKey: "any-key", apiEndpoint: hostname, port: Number(port),
 });
 const [answer] = await advanced.translateText({
   parent: "projects/any/locations/global", contents: [`<b>${text}</b>`], targetLanguageCode: "de",
@@ -103,20 +96,10 @@ seen.googleV3 = {
   html: answer.translations[0].translatedText,
   detected: answer.translations[0].detectedLanguageCode,
 };
-if (grpcPort) {
-  const { grpc } = require("google-gax");
-  const overGrpc = new TranslationServiceClient({
-    apiEndpoint: hostname, port: Number(grpcPort), sslCreds: grpc.credentials.createInsecure(),
-  });
-  const [same] = await overGrpc.translateText({
-    parent: "projects/any/locations/global", contents: [`<b>${text}</b>`], targetLanguageCode: "de",
-  });
-  seen.googleV3.grpc = same.translations[0].translatedText;
-}
 
 // Azure.
-const { default: azureClient } = require("@azure-rest/ai-translation-text");
-const azure = azureClient(base, { key: "any-key", region: "global" }, { allowInsecureConnection: true });
+const { default: azureClient } = require("azure-1");
+const azure = azureClient(base, { key: "any-key", region: "global" });
 const { body: azureTexts } = await azure.path("/translate").post({
   body: [{ text: `<b>${text}</b>` }, { text }],
   queryParameters: { to: "de", textType: "html", includeSentenceLength: true },

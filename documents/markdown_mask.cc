@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "engine/base/template_tags.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/document.h"
 #include "documents/source_text.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"

@@ -27,6 +27,7 @@
 #include "documents/subtitle_cues.h"
 #include "documents/subtitle_layout.h"
 #include "documents/subtitle_units.h"
+#include "engine/base/html_references.h"
 #include "engine/base/patience.h"
 #include "engine/base/status.h"
 #include "engine/base/xml_events.h"

@@ -80,8 +80,8 @@ class MarkdownListener {
 
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
-    if (!patience_.Takes(BytesOfParser(source_) + source_.size())) return patience_.status();
-    mask_ = MaskMarkdown(source_);
+    if (!patience_.Takes(BytesOfParser(source_) + 2 * source_.size())) return patience_.status();
+    mask_ = MaskMarkdown(source_);  // source_ is a copy, too
     MD_PARSER parser = {};
     parser.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS;
     parser.enter_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Enter(type); };
@@ -215,15 +215,78 @@ size_t FrontMatter(std::string_view part) {
   return 0;
 }
 
+// Whether a line divides the head of a GitHub table from its rows: "--|:-:", "> | - | - |".
+bool DividesTable(std::string_view line) {
+  line = line.substr(std::min(line.size(), line.find_first_not_of(" \t>")));
+  return line.find('|') != line.npos && line.find('-') != line.npos && !line.starts_with("- ") &&
+         line.find_first_not_of("-:| \t\r") == line.npos;
+}
+
+// A text in which such lines have three dashes in each cell, which md4c wants, and GitHub does not.
+struct WideTables {
+  std::string text;
+  std::vector<size_t> added;  // the places of these dashes in it, ascending
+};
+
+WideTables WithWideTables(std::string_view source) {
+  constexpr size_t kLeast = 3;
+  WideTables wide;
+  std::string_view above;
+  size_t done = 0;  // bytes of the source
+  for (size_t begin = 0; begin < source.size();) {
+    const size_t end = std::min(source.find('\n', begin), source.size());
+    const std::string_view line = source.substr(begin, end - begin);
+    const bool divides = above.find('|') != above.npos && DividesTable(line);
+    for (size_t at = begin; divides && (at = source.find('-', at)) < end;) {
+      const size_t dashes = source.find_first_not_of('-', at);
+      at = std::min(dashes, end);
+      const size_t size = at - (source.find_last_not_of('-', at - 1) + 1);
+      wide.text.append(source, done, at - done);
+      for (size_t i = size; i < kLeast; ++i) {
+        wide.added.push_back(wide.text.size());
+        wide.text += '-';
+      }
+      done = at;
+    }
+    above = line;
+    begin = end + 1;
+  }
+  wide.text.append(source, done);
+  return wide;
+}
+
+constexpr size_t kNoPlace = std::string_view::npos;
+
+// The passages with their places in the source; the end of one that has such dashes is kNoPlace.
+Passages ReadWide(const WideTables& wide, const DocumentOptions& options) {
+  MarkdownListener listener(wide.text, options);
+  RETURN_IF_ERROR(listener.Read());
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, listener.TakePassages());
+  const auto added_before = [&](size_t place) {
+    return std::lower_bound(wide.added.begin(), wide.added.end(), place) - wide.added.begin();
+  };
+  for (Passage& passage : passages) {
+    const auto before = added_before(passage.begin);
+    const bool has_some = before != added_before(passage.end);
+    passage.begin -= static_cast<size_t>(before);
+    passage.end = has_some ? kNoPlace : passage.end - static_cast<size_t>(before);
+  }
+  return passages;
+}
+
 }  // namespace
 
 Passages ReadMarkdown(std::string_view part, const DocumentOptions& options) {
   RETURN_IF_ERROR(CheckUtf8(part));
   const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   const size_t skipped = mark + FrontMatter(part.substr(mark));
-  MarkdownListener listener(part.substr(skipped), options);
-  RETURN_IF_ERROR(listener.Read());
-  ASSIGN_OR_RETURN(std::vector<Passage> passages, listener.TakePassages());
+  const std::string_view source = part.substr(skipped);
+  ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadWide(WithWideTables(source), options));
+  // What has such a line within, and so no table, is read as it stands.
+  const auto is_other = [&](const Passage& passage) { return passage.end == kNoPlace; };
+  if (std::any_of(passages.begin(), passages.end(), is_other)) {
+    ASSIGN_OR_RETURN(passages, ReadWide({std::string(source), {}}, options));
+  }
   LineCounter lines(part);
   for (Passage& passage : passages) {
     passage.begin += skipped;

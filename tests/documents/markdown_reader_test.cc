@@ -51,6 +51,17 @@ TEST(MarkdownReader, BlocksKeepTheirMarkers) {
             "12. EIGHT\n\n| A | B\\|C |\n|---|:-:|\n| D *E* | |\n\n***\n");
 }
 
+TEST(MarkdownReader, OneDashDividesTheHeadOfATableFromItsRows) {
+  for (const std::string line : {"--|--", "-|-", "|:-|-:|", "| - | :-: |", "---|-"}) {
+    const std::string part = "one\n\na | b\n" + line + "\nc | *d*\n\nlast\n";
+    EXPECT_THAT(Texts(part), ElementsAre("one", "a", "b", "c", "<x1>d</x1>", "last")) << line;
+    EXPECT_EQ(Upper(part), "ONE\n\nA | B\n" + line + "\nC | *D*\n\nLAST\n");
+  }
+  EXPECT_EQ(Upper("> a | b\n> -|-\n> c | d\n"), "> A | B\n> -|-\n> C | D\n");
+  EXPECT_EQ(Upper("```\na | b\n-|-\n```\n\nc\n"), "```\na | b\n-|-\n```\n\nC\n");
+  EXPECT_EQ(Upper("<p>a | b\n-|-\nc</p>\n\nd\n"), "<p>A | B\n-|-\nC</p>\n\nD\n");
+}
+
 TEST(MarkdownReader, CodeHtmlCommentsAndFrontMatterAreKept) {
   constexpr std::string_view kPart =
       "---\ntitle: kept\n---\n\ntext\n\n```c\nint kept;\n```\n\n    kept\n\n<!-- kept -->\n\n"

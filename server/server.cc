@@ -145,9 +145,9 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       requests_("requests", options_.requests_memory),
       metrics_(options_.pool.workers, options_.metrics_principals),
       load_(options_.pool.workers, AvailableCores()),
+      indices_(options_.index_bytes),
       pool_(options_.pool, &metrics_),
       models_(options_.limits),
-      indices_(options_.index_bytes),
       documents_(options_.documents),
       store_threads_(kStoreThreads, "for the store"),
       load_service_(&parts_),
@@ -164,10 +164,7 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
 }
 
 std::vector<BudgetStats> Server::Budgets() const {
-  std::vector<BudgetStats> budgets = {requests_.Stats(),
-                                      answers_.Stats(),
-                                      {"indices", static_cast<size_t>(indices_.bytes()),
-                                       static_cast<size_t>(indices_.most_bytes())}};
+  std::vector<BudgetStats> budgets = {requests_.Stats(), answers_.Stats(), indices_.Stats()};
   for (const BudgetStats& budget : documents_.Stats()) budgets.push_back(budget);
   return budgets;
 }

@@ -133,12 +133,12 @@ class Server {
   Metrics metrics_;
   History history_;
   LoadMeter load_;
+  IndexCache indices_;
   WorkerPool pool_;
   ModelRegistry models_;
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
   std::unique_ptr<Database> database_;
-  IndexCache indices_;
   std::unique_ptr<GlossaryStore> glossaries_;
   std::unique_ptr<MemoryStore> memories_;
   FileWatcher watcher_;  // of the files of those above

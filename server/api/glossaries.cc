@@ -69,9 +69,9 @@ absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& req
 
 absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request,
                                          const ServerParts& parts, const Call& call) {
-  ASSIGN_OR_RETURN(const Owned glossary,
-                   parts.glossaries->Describe(StoreDeadline(call.deadline()), request.id(),
-                                              call.principal()));
+  ASSIGN_OR_RETURN(
+      const Owned glossary,
+      parts.glossaries->Describe(StoreDeadline(call.deadline()), request.id(), call.principal()));
   return AsProto(glossary, parts, call);
 }
 
@@ -82,8 +82,7 @@ absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& re
       parts.glossaries->Find(StoreDeadline(call.deadline()), request.id(), call.principal()));
   v1::Glossary proto = AsProto(*glossary, parts, call);
   for (int i = 0; i < proto.dictionaries_size(); ++i) {
-    for (const GlossaryEntry& entry :
-         glossary->dictionaries[static_cast<size_t>(i)]->entries()) {
+    for (const GlossaryEntry& entry : glossary->dictionaries[static_cast<size_t>(i)]->entries()) {
       *proto.mutable_dictionaries(i)->add_entries() = AsProto(entry);
     }
   }
@@ -120,15 +119,17 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& r
 absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(const v1::DeleteGlossaryRequest& request,
                                                           const ServerParts& parts,
                                                           const Call& call) {
-  RETURN_IF_ERROR(parts.glossaries->Delete(StoreDeadline(call.deadline()), request.id(),
-                                           call.principal()));
+  RETURN_IF_ERROR(
+      parts.glossaries->Delete(StoreDeadline(call.deadline()), request.id(), call.principal()));
   return v1::DeleteGlossaryResponse();
 }
 
 absl::StatusOr<TermLists> GlossariesFor(const KeptUse& use, const v1::TranslateRequest& request) {
   TermLists lists;
-  const auto add = [&](const StoredGlossary& glossary) {
-    for (const auto& list : glossary.dictionaries) AppendNew(list, &lists);
+  const auto add = [&](const GlossaryPtr& glossary) {
+    for (const auto& list : glossary->dictionaries) {
+      AppendNew({glossary, list.get()}, &lists);  // which keeps it counted
+    }
   };
   RETURN_IF_ERROR(AddKept(use, use.parts.glossaries, "glossary_ids", request.glossary_ids(),
                           use.parts.default_glossaries, add));

@@ -31,9 +31,10 @@ struct KeptUse {
   absl::Time until;          // how long it may wait for the store
 };
 
-// Calls `add` for the things with these ids, which are in `field` of the request, and then for
-// those that the principal or the model uses by default.  INVALID_ARGUMENT if there are too many,
-// NOT_FOUND if the principal does not see one that it asks for; one by default is not missed.
+// Calls `add` for pointers to the things with these ids, which are in `field` of the request, and
+// then for those that the principal or the model uses by default.  INVALID_ARGUMENT if there are
+// too many, NOT_FOUND if the principal does not see one that it asks for; one by default is not
+// missed.
 template <typename Store, typename Ids, typename Add>
 absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const Ids& ids,
                      const std::vector<DefaultIds>& defaults, const Add& add) {
@@ -43,7 +44,7 @@ absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const 
   }
   for (const std::string& id : ids) {
     ASSIGN_OR_RETURN(const auto thing, store->Find(use.until, id, use.principal));
-    add(*thing);
+    add(thing);
   }
   for (const DefaultIds& by_default : defaults) {
     const bool is_for = (by_default.principal.empty() || by_default.principal == use.principal) &&
@@ -52,7 +53,7 @@ absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const 
     for (const std::string& id : by_default.ids) {
       const auto thing = store->Find(use.until, id, use.principal);
       if (absl::IsUnavailable(thing.status())) return thing.status();
-      if (thing.ok()) add(**thing);
+      if (thing.ok()) add(*thing);
     }
   }
   return absl::OkStatus();

@@ -10,8 +10,7 @@ namespace {
 
 constexpr int kMaxPage = 1000;  // segments
 
-v1::TranslationMemory MemoryProto(const Owned& memory, const ServerParts& parts,
-                                  const Call& call) {
+v1::TranslationMemory MemoryProto(const Owned& memory, const ServerParts& parts, const Call& call) {
   v1::TranslationMemory proto;
   proto.set_id(memory.id);
   proto.set_name(memory.name);
@@ -54,15 +53,13 @@ absl::StatusOr<v1::TranslationMemory> CreateMemory(const v1::CreateMemoryRequest
 
 absl::StatusOr<v1::TranslationMemory> GetMemory(const v1::GetMemoryRequest& request,
                                                 const ServerParts& parts, const Call& call) {
-  ASSIGN_OR_RETURN(const Owned memory,
-                   parts.memories->Describe(StoreDeadline(call.deadline()), request.id(),
-                                            call.principal()));
+  ASSIGN_OR_RETURN(const Owned memory, parts.memories->Describe(StoreDeadline(call.deadline()),
+                                                                request.id(), call.principal()));
   return MemoryProto(memory, parts, call);
 }
 
 absl::StatusOr<v1::ListMemoriesResponse> ListMemories(const v1::ListMemoriesRequest&,
-                                                      const ServerParts& parts,
-                                                      const Call& call) {
+                                                      const ServerParts& parts, const Call& call) {
   ASSIGN_OR_RETURN(const std::vector<Owned> list,
                    parts.memories->List(StoreDeadline(call.deadline()), call.principal()));
   v1::ListMemoriesResponse response;
@@ -112,7 +109,9 @@ absl::StatusOr<v1::DeleteMemoryResponse> DeleteMemory(const v1::DeleteMemoryRequ
 absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,
                                                    const v1::TranslateRequest& request) {
   std::vector<MemoryPtr> memories;
-  const auto add = [&](const StoredMemory& stored) { AppendNew(stored.memory, &memories); };
+  const auto add = [&](const StoredMemoryPtr& stored) {
+    AppendNew(MemoryPtr(stored, stored->memory.get()), &memories);  // which keeps it counted
+  };
   RETURN_IF_ERROR(AddKept(use, use.parts.memories, "memory_ids", request.memory_ids(),
                           use.parts.default_memories, add));
   return memories;

@@ -145,9 +145,11 @@ absl::Status UnreadAnswers(size_t bytes) {
 }
 
 absl::Status OverBudget(const BudgetUse& use) {
+  const std::string held =
+      use.held.has_value() ? absl::StrCat(", ", *use.held, " of them by you") : "";
   absl::Status status = absl::ResourceExhaustedError(
       absl::StrCat("there is no room now: ", use.name, " may take ", use.limit, ", of which ",
-                   use.used, " are taken, ", use.held, " of them by you; this takes ", use.wanted));
+                   use.used, " are taken", held, "; this takes ", use.wanted));
   status.SetPayload(kBudgetPayload, absl::Cord());
   return OverLimit(std::move(status), use.name);
 }

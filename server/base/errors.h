@@ -13,6 +13,7 @@
 #ifndef DRAGOMAN_SERVER_BASE_ERRORS_H_
 #define DRAGOMAN_SERVER_BASE_ERRORS_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -49,7 +50,9 @@ absl::Status UnreadAnswers(size_t bytes);
 // of the budget `name` (shared_budget.h).
 struct BudgetUse {
   const char* name;
-  size_t limit, used, held, wanted;  // in all, by all, by the caller, and by this request
+  size_t limit, used;          // in all, by all
+  std::optional<size_t> held;  // by the caller, where that is counted
+  size_t wanted;               // by this request
 };
 absl::Status OverBudget(const BudgetUse& use);
 

@@ -5,6 +5,11 @@
 
 namespace dragoman {
 
+absl::Status NoRoom(const BudgetStats& budget, size_t wanted) {
+  return OverBudget(
+      {.name = budget.name, .limit = budget.limit, .used = budget.used, .wanted = wanted});
+}
+
 absl::Status Share::Raise(size_t amount) {
   DRAGOMAN_CHECK(budget_ != nullptr);
   if (amount <= amount_) return absl::OkStatus();

@@ -67,6 +67,9 @@ struct BudgetStats {
   int64_t refusals = 0;
 };
 
+// RESOURCE_EXHAUSTED: a budget that is not shared by holders has no room for so much more.
+absl::Status NoRoom(const BudgetStats& budget, size_t wanted);
+
 class SharedBudget {
  public:
   // `name`: a literal, used in metrics.

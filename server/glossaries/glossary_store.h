@@ -45,6 +45,7 @@ class GlossaryStore final : public OwnedStore<StoredGlossary> {
 
  private:
   absl::StatusOr<Ptr> Load(Connection* connection, Owned thing, const Ptr& before) const override;
+  bool IsShared() const override { return false; }
   int64_t IndexBytes(const Owned& thing) const override;
 };
 

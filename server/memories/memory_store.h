@@ -40,13 +40,14 @@ class MemoryStore final : public OwnedStore<StoredMemory> {
   absl::StatusOr<Owned> Create(absl::Time until, MemoryText memory);
   // Adds segments, or puts them in the place of those with the same source and context.  Also
   // the errors of OwnedRows::Change.
-  absl::StatusOr<Owned> Learn(absl::Time until, const std::string& id,
-                              const std::string& principal, std::vector<MemorySegment> segments);
+  absl::StatusOr<Owned> Learn(absl::Time until, const std::string& id, const std::string& principal,
+                              std::vector<MemorySegment> segments);
   // Stores one with the id, version and time that it has (store import).
   absl::Status Import(absl::Time until, const std::string& id, MemoryText memory);
 
  private:
   absl::StatusOr<Ptr> Load(Connection* connection, Owned thing, const Ptr& before) const override;
+  bool IsShared() const override { return true; }
   int64_t IndexBytes(const Owned& thing) const override;
 };
 

@@ -68,13 +68,14 @@ class OwnedStore {
     return list;
   }
 
-  // A thing with its index.  Also RESOURCE_EXHAUSTED if that is larger than all indices may be.
+  // A thing with its index.  Also RESOURCE_EXHAUSTED if that is larger than all indices may be, or
+  // than what those that requests use leave of that.
   absl::StatusOr<Ptr> Find(absl::Time until, const std::string& id,
                            const std::string& principal) const {
     ASSIGN_OR_RETURN(Ptr found, FindFile(id, principal));
     if (found != nullptr) return found;
     ASSIGN_OR_RETURN(const Owned thing, rows_.Find(until, id, principal));
-    found = Known(thing.id);
+    found = IndexOf(indices_->Get(thing.id));
     if (found != nullptr && found->version >= thing.version) return found;
     if (const int64_t bytes = IndexBytes(thing); bytes > indices_->most_bytes()) {
       return absl::ResourceExhaustedError(
@@ -82,15 +83,16 @@ class OwnedStore {
                        " bytes, the most is ", indices_->most_bytes()));
     }
     absl::MutexLock lock(&loading_);  // once, whoever wants it
-    found = Known(thing.id);
-    if (found != nullptr && found->version >= thing.version) return found;
-    RETURN_IF_ERROR(rows_.Read(until, thing.id, principal,
-                               [&](Connection* connection, Owned now) -> absl::Status {
-                                 ASSIGN_OR_RETURN(found, Load(connection, std::move(now), found));
-                                 return absl::OkStatus();
-                               }));
-    indices_->Put(thing.id, found, IndexBytes(*found));
-    return found;
+    IndexCache::Entry known = indices_->Get(thing.id);
+    if (known.index != nullptr && IndexOf(known)->version >= thing.version) return IndexOf(known);
+    IndexCache::Entry read;
+    RETURN_IF_ERROR(rows_.Read(
+        until, thing.id, principal, [&](Connection* connection, Owned now) -> absl::Status {
+          RETURN_IF_ERROR(TakeMemory(now, &known, &read.share));
+          ASSIGN_OR_RETURN(read.index, Load(connection, std::move(now), IndexOf(known)));
+          return absl::OkStatus();
+        }));
+    return IndexOf({indices_->Put(thing.id, std::move(read))});
   }
 
   absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) {
@@ -104,6 +106,8 @@ class OwnedStore {
       : rows_(parts.database, kind, parts.limits), indices_(parts.indices) {}
   ~OwnedStore() = default;
 
+  // Whether versions of an index have nearly all of their memory in common.
+  virtual bool IsShared() const = 0;
   // Reads what the store has of a thing beyond `before`, an older version of it; null: all.
   virtual absl::StatusOr<Ptr> Load(Connection* connection, Owned thing,
                                    const Ptr& before) const = 0;
@@ -118,8 +122,27 @@ class OwnedStore {
   }
 
  private:
-  Ptr Known(const std::string& id) const {
-    return std::static_pointer_cast<const T>(indices_->Get(id));
+  static Ptr IndexOf(const IndexCache::Entry& entry) {
+    return std::static_pointer_cast<const T>(entry.index);
+  }
+
+  // Memory for the index of a thing, of which the version `known` is there, if any.  That one goes
+  // if there is no room for both.
+  absl::Status TakeMemory(const Owned& thing, IndexCache::Entry* known,
+                          std::shared_ptr<IndexCache::Share>* share) const {
+    const int64_t bytes = IndexBytes(thing);
+    if (known->index != nullptr && IsShared()) {
+      *share = known->share;
+      return indices_->Raise(share->get(), bytes);
+    }
+    absl::StatusOr<std::shared_ptr<IndexCache::Share>> taken = indices_->Take(bytes);
+    if (!taken.ok() && known->index != nullptr) {
+      *known = {};
+      indices_->Remove(thing.id);
+      taken = indices_->Take(bytes);
+    }
+    ASSIGN_OR_RETURN(*share, std::move(taken));
+    return absl::OkStatus();
   }
 
   const OwnedRows rows_;

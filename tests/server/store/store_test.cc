@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -252,7 +254,89 @@ TEST_P(StoreTest, AnOwnerHasLimits) {
   EXPECT_TRUE(
       small.glossaries->Find(Soon(), small.glossaries->Create(Soon(), Text("dora"))->id, "dora")
           .ok());
-  EXPECT_LE(small.indices.bytes(), 2000);
+  EXPECT_LE(small.indices.Stats().used, 2000u);
+}
+
+TEST_P(StoreTest, AnIndexCountsUntilTheLastRequestHasDroppedIt) {
+  Stored stored(Name(), {}, /*index_bytes=*/2000);
+  const auto create = [&] { return stored.glossaries->Create(Soon(), Text("alice"))->id; };
+  std::vector<std::string> ids;
+  while (stored.indices.Stats().used < 1000 && ids.size() < 100) {
+    ids.push_back(create());
+    ASSERT_TRUE(stored.glossaries->Find(Soon(), ids.back(), "alice").ok());
+  }
+  const size_t of_each = stored.indices.Stats().used / ids.size();
+  const size_t most = 2000 / of_each;
+  while (ids.size() < most + 2) ids.push_back(create());
+  // What requests use cannot make room.
+  std::vector<GlossaryPtr> used;
+  for (size_t i = 0; i < most; ++i) {
+    used.push_back(*stored.glossaries->Find(Soon(), ids[i], "alice"));
+  }
+  EXPECT_EQ(stored.indices.Stats().used, most * of_each);
+  const absl::Status refused = stored.glossaries->Find(Soon(), ids[most], "alice").status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("indices may take 2000"));
+  EXPECT_EQ(stored.indices.Stats().refusals, 1);
+  // A version that is no longer the latest one counts, too.
+  used.pop_back();
+  const auto change = [](GlossaryText* text) {
+    text->dictionaries[0].entries = {{"house", {"Heim"}}};
+    return absl::OkStatus();
+  };
+  ASSERT_TRUE(stored.glossaries->Update(Soon(), ids[0], "alice", change).ok());
+  const auto newer = stored.glossaries->Find(Soon(), ids[0], "alice");
+  ASSERT_TRUE(newer.ok()) << newer.status();
+  EXPECT_EQ(stored.indices.Stats().used, most * of_each);
+  EXPECT_FALSE(stored.glossaries->Find(Soon(), ids[most], "alice").ok());
+  used.front() = nullptr;
+  EXPECT_TRUE(stored.glossaries->Find(Soon(), ids[most], "alice").ok());
+  // Versions of a memory share theirs.
+  used.clear();
+  const std::string memory = stored.memories->Create(Soon(), Memory("alice"))->id;
+  std::vector<StoredMemoryPtr> versions;
+  for (int i = 0; i < 5; ++i) {
+    versions.push_back(*stored.memories->Find(Soon(), memory, "alice"));
+    ASSERT_TRUE(stored.memories->Learn(Soon(), memory, "alice", {{"One.", "Eins!"}}).ok());
+  }
+  EXPECT_NE(versions[3], versions[4]);
+}
+
+// Whoever gives up, or is late, hears that and no error of the server's, and nothing is half done.
+TEST_P(StoreTest, ShortDeadlinesAndManyWritersAreNoInternalErrors) {
+  constexpr int kWriters = 4;
+  const int writes =
+      std::getenv("DRAGOMAN_LEARNS") ? std::atoi(std::getenv("DRAGOMAN_LEARNS")) : 150;
+  const Stored stored(Name());
+  const std::string id = stored.memories->Create(Soon(), Memory(""))->id;
+  std::vector<std::thread> writers;
+  std::atomic<int> learned = 0, late = 0;
+  for (int w = 0; w < kWriters; ++w) {
+    writers.emplace_back([&, w] {
+      std::mt19937 random(w);
+      for (int i = 0; i < writes; ++i) {
+        std::vector<MemorySegment> segments(size_t{1} << (random() % 12));
+        for (MemorySegment& segment : segments) {
+          segment = {absl::StrCat("Sentence ", random() % 5000, "."), "Satz."};
+        }
+        const absl::Time until = absl::Now() + absl::Microseconds(int64_t{1} << (random() % 17));
+        const absl::Status status = stored.memories->Learn(until, id, "", segments).status();
+        ++(status.ok() ? learned : late);
+        if (status.ok()) continue;
+        EXPECT_TRUE(absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) << status;
+      }
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_GT(learned, 0);
+  EXPECT_GT(late, 0);
+  const auto found = stored.memories->Find(Soon(), id, "");
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_GE((*found)->version, 1 + learned);
+  // Of a commit whose answer is late, PostgreSQL alone may know that it was done.
+  if (!IsPostgres()) {
+    EXPECT_EQ((*found)->version, 1 + learned);
+  }
 }
 
 TEST_P(StoreTest, SeveralWritersLoseNothing) {

@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "engine/search/make_search.h"
+
 namespace dragoman {
 namespace {
 
@@ -85,13 +87,13 @@ void AddRules(const SearchRules& rules, KeyWriter* key) {
 std::string ResultKey(const Job& job) {
   // The shortlist follows from the source, the phrases and the model's shortlist file, which is
   // part of its version.  The batch sets the functions that tell of attention.
-  const auto& [options, rules, source, prefix, score_prefix, phrases, attention, margins,
+  const auto& [options, rules, source, prefix, score_prefix, phrases, most_rows, attention, margins,
                attention_of, coverage, random_key] = static_cast<const SearchTask&>(job);
   std::string bytes;
   bytes.reserve(256 + 4 * source.size());
   KeyWriter key(&bytes);
   key.AddAll(job.model->version(), job.model->isa(), source, prefix, score_prefix, attention,
-             margins, phrases.size());
+             margins, phrases.size(), phrases.empty() ? 0 : MaxLive(job));
   for (const auto& [forms, max_loss, place] : phrases) {
     key.AddAll(forms, max_loss, place.begin, place.end);
   }

@@ -94,6 +94,7 @@ JobPtr JobMaker::NewJob(std::vector<int32_t> source) const {
   job->request = state_;
   job->rules = rules_;
   job->source = std::move(source);
+  job->most_rows = request_.most_rows;
   job->random_key = MixKey(search_.sampling_seed, job->source);
   return job;
 }

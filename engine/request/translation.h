@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ struct TranslateRequest {
   Truncation truncation = Truncation::kDivide;
   Splitting splitting = Splitting::kNone;
   WordRules words;
+  int most_rows = std::numeric_limits<int>::max();  // as SearchTask's
   // What the translations begin with: one per text, one for all texts, or none.  Only without
   // splitting.
   std::vector<std::string> target_prefixes;

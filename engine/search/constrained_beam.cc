@@ -21,7 +21,8 @@ int CountTokens(const std::vector<Phrase>& phrases) {
 
 int ConstrainedBeam::Width(const SearchTask& task) {
   constexpr int kMost = 16;
-  return std::max(task.options.beam_size, std::min(CountTokens(task.phrases) + 1, kMost));
+  const int banks = CountTokens(task.phrases) + 1;
+  return std::max(task.options.beam_size, std::min({banks, kMost, task.most_rows}));
 }
 
 ConstrainedBeam::ConstrainedBeam(const SearchTask& task)

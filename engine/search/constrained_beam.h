@@ -35,7 +35,8 @@ namespace dragoman {
 
 class ConstrainedBeam final : public Search {
  public:
-  // The most hypotheses alive: the beam size, or enough to give each bank one, up to 16.
+  // The most hypotheses alive: the beam size, or enough to give each bank one, up to 16 and the
+  // task's most.
   static int Width(const SearchTask& task);
 
   explicit ConstrainedBeam(const SearchTask& task);

@@ -78,6 +78,8 @@ struct SearchTask {
   bool score_prefix = false;
   // What must appear in the translation, each as often as it is listed.
   std::vector<Phrase> phrases;
+  // For their sake the beam may become so wide.
+  int most_rows = std::numeric_limits<int>::max();
   // Whether hypotheses are to include their attention, and their margins.
   bool attention = false;
   bool margins = false;

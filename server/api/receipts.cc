@@ -26,6 +26,9 @@ std::string DigestOfRequest(v1::TranslateRequest request, const TranslateRequest
                                     entry.inflect ? " inflect" : ""));
     }
   }
+  if (judged.most_rows < TranslateRequest().most_rows) {
+    fields.push_back(absl::StrCat("rows ", judged.most_rows));
+  }
   for (const MemoryPtr& memory : judged.memories) {
     fields.push_back(absl::StrCat(memory->id(), " ", memory->version()));
   }

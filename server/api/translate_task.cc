@@ -119,13 +119,18 @@ absl::Status TranslateTask::JudgeOptions() {
        {options.beam_size, options.num_hypotheses, options.mbr_candidates}) {
     RETURN_IF_ERROR(permit_.MayAskForBeam(asked.value_or(1)));
   }
+  // Each alternative has a beam of its own.
+  const bool alternatives = options.return_alternatives.value_or(false);
+  const int beams = alternatives ? std::max(1, options.num_hypotheses.value_or(1)) : 1;
+  RETURN_IF_ERROR(permit_.MayAskForBeam(options.beam_size.value_or(1), beams));
+  request_.most_rows = permit_.LargestBeam(request_.most_rows);
   if (options.beam_size.has_value() || options.sampling.value_or(false)) return absl::OkStatus();
   // The models' own beams must not be larger, either.
   for (const auto& translator : Translators()) {
     const DecodingOptions& own = translator->generation().options;
     const int beam = own.beam_size.value_or(1);
-    if (own.sampling.value_or(false) || permit_.LargestBeam(beam) == beam) continue;
-    options.beam_size = permit_.LargestBeam(beam);
+    if (own.sampling.value_or(false) || permit_.LargestBeam(beam, beams) == beam) continue;
+    options.beam_size = permit_.LargestBeam(beam, beams);
   }
   return absl::OkStatus();
 }

@@ -72,17 +72,19 @@ absl::Status Permit::MayUse(std::string_view model) const {
   return MissingRight(principal_, "models", std::string(name));
 }
 
-absl::Status Permit::MayAskForBeam(int beam) const {
-  if (beam <= LargestBeam(beam)) return absl::OkStatus();
-  return MissingRight(principal_, "beam", absl::StrCat(beam));
+absl::Status Permit::MayAskForBeam(int beam, int beams) const {
+  const int64_t rows = int64_t{beam} * beams;
+  if (rights_ == nullptr || rights_->beam == 0 || rows <= rights_->beam) return absl::OkStatus();
+  return MissingRight(principal_, "beam", absl::StrCat(rows));
 }
 
 absl::Status Permit::MayBeInteractive() const {
   return only_batch() ? MissingRight(principal_, "priority", "interactive") : absl::OkStatus();
 }
 
-int Permit::LargestBeam(int otherwise) const {
-  return rights_ == nullptr || rights_->beam == 0 ? otherwise : std::min(otherwise, rights_->beam);
+int Permit::LargestBeam(int otherwise, int beams) const {
+  if (rights_ == nullptr || rights_->beam == 0) return otherwise;
+  return std::min(otherwise, std::max(1, rights_->beam / beams));
 }
 
 absl::Status Permit::TakeTexts(int texts) const {

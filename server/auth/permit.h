@@ -67,12 +67,13 @@ class Permit {
   std::function<bool(const std::string& model)> Models() const {
     return [permit = *this](const std::string& model) { return permit.MayUse(model).ok(); };
   }
-  // With a beam, or so many hypotheses or candidates.
-  absl::Status MayAskForBeam(int beam) const;
+  // For so many rows of a sentence in a batch: with a beam, or several, or so many hypotheses or
+  // candidates.
+  absl::Status MayAskForBeam(int beam, int beams = 1) const;
   absl::Status MayBeInteractive() const;
 
   // For what a request leaves open.
-  int LargestBeam(int otherwise) const;
+  int LargestBeam(int otherwise, int beams = 1) const;
   bool only_batch() const { return rights_ != nullptr && rights_->only_batch; }
 
   // Counts texts that are about to be translated or scored.  RESOURCE_EXHAUSTED (TextBook::Take).

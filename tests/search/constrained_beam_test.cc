@@ -85,15 +85,19 @@ TEST(ConstrainedBeam, SaysEveryPhraseAndMostlyInTheBestPlace) {
 TEST(ConstrainedBeam, SaysALongAndUnlikelyPhrase) {
   const ConstantLanguage language({7.0f, 6.0f, -6.0f, -7.0f, -5.0f, -8.0f});
   for (const int beam_size : {1, 2, 4}) {
-    SearchTask task = TaskOf(Options(beam_size, 30));
-    task.options.num_hypotheses = 1;
-    const std::vector<int32_t> phrase = {2, 3, 4, 5, 3};
-    task.phrases = PhrasesOf({phrase});
-    const std::vector<Hypothesis> found = Found(language, task);
-    ASSERT_EQ(found.size(), 1u);
-    EXPECT_TRUE(Contains(found[0].tokens, phrase))
-        << beam_size << ": " << ::testing::PrintToString(found[0].tokens);
-    EXPECT_EQ(found[0].finish_reason, FinishReason::kEos);
+    for (const int most_rows : {1, 3, 100}) {
+      SearchTask task = TaskOf(Options(beam_size, 30));
+      task.options.num_hypotheses = 1;
+      const std::vector<int32_t> phrase = {2, 3, 4, 5, 3};
+      task.phrases = PhrasesOf({phrase});
+      task.most_rows = most_rows;
+      EXPECT_EQ(MaxLive(task), std::max(beam_size, std::min(most_rows, 6)));
+      const std::vector<Hypothesis> found = Found(language, task);
+      ASSERT_EQ(found.size(), 1u);
+      EXPECT_TRUE(Contains(found[0].tokens, phrase))
+          << beam_size << ": " << ::testing::PrintToString(found[0].tokens);
+      EXPECT_EQ(found[0].finish_reason, FinishReason::kEos);
+    }
   }
 }
 

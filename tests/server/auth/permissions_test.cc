@@ -644,6 +644,24 @@ TEST_F(PermissionsTest, WhatARequestLeavesOpenStaysWithinTheRights) {
   EXPECT_EQ(more_rows(), 0);
   Translate(open, "free");
   EXPECT_GT(more_rows(), 0);  // the model's own beam is larger
+  // A glossary makes no more of it, nor do several alternatives.
+  v1::TranslateRequest of_terms = open;
+  auto* const entry = of_terms.mutable_options()->add_glossary();
+  entry->set_source("house");
+  entry->add_targets("Krankenhaus");
+  more_rows();
+  Translate(of_terms, "greedy");
+  EXPECT_EQ(more_rows(), 0);
+  v1::TranslateRequest of_two = open;
+  of_two.mutable_options()->set_return_alternatives(true);
+  of_two.mutable_options()->set_num_hypotheses(2);
+  Translate(of_two, "narrow");  // beams of one
+  of_two.mutable_options()->set_beam_size(2);
+  grpc::ClientContext context;
+  Show(&context, "narrow");
+  v1::TranslateResponse response;
+  const grpc::Status status = server_->translation().Translate(&context, of_two, &response);
+  EXPECT_EQ(status.error_message(), "\"narrow\" lacks the right beam=4");
 
   const auto interactive = [] {
     double seconds = 0;

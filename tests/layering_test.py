@@ -53,7 +53,7 @@ def layer(box, name, layers, others=""):
 
 # The headers of the engine that the server may include: its public interface, and headers for configuration,
 # observation and reports.
-SERVER_SEES = (r"engine/request/(running_request|translator|route|servable|memory|terms)\.h|engine/base/|"
+SERVER_SEES = (r"engine/request/(running_request|translator|route|servable|memory|still_wanted|terms)\.h|engine/base/|"
                r"engine/text/(language_detector|language_tag|languages|letter_case|normal_form|splitter|text_span)\.h|"
                r"engine/decode/(worker_pool|observer|quota)\.h|engine/model/(model|model_report|machine_report)\.h")
 

@@ -11,6 +11,7 @@ namespace dragoman {
 WorkThreads::WorkThreads(int threads, const char* what)
     : what_(what), most_running_(static_cast<size_t>(std::max(threads - 1, 1))) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { Serve(); });
+  threads_.emplace_back([this] { EndUnwanted(); });
 }
 
 WorkThreads::~WorkThreads() {
@@ -22,9 +23,13 @@ WorkThreads::~WorkThreads() {
 }
 
 absl::Status WorkThreads::Run(const std::string& principal, std::function<void()> work) {
+  return Run(principal, nullptr, [work = std::move(work)](const absl::Status&) { work(); });
+}
+
+absl::Status WorkThreads::Run(const std::string& principal, Wanted wanted, Work work) {
   absl::MutexLock lock(&mutex_);
   const auto [account, is_new] = accounts_.try_emplace(principal);
-  std::deque<std::function<void()>>& own = account->second.work;
+  std::deque<Piece>& own = account->second.work;
   if (waiting_ >= kMostWaiting || own.size() >= kMostOfPrincipal) {
     if (is_new) accounts_.erase(account);
     return absl::ResourceExhaustedError(absl::StrCat("too many requests wait ", what_));
@@ -32,7 +37,7 @@ absl::Status WorkThreads::Run(const std::string& principal, std::function<void()
   if (own.empty() && account->second.running == 0) {
     account->second.seconds = std::max(account->second.seconds, now_);
   }
-  own.push_back(std::move(work));
+  own.push_back({std::move(wanted), std::move(work)});
   ++waiting_;
   return absl::OkStatus();
 }
@@ -47,11 +52,15 @@ WorkThreads::Accounts::iterator WorkThreads::Next() {
   return next;
 }
 
-// An account is kept as long as it says that its principal has had more than others.
 void WorkThreads::Charge(Accounts::iterator account, double seconds) {
   account->second.seconds += seconds;
   --account->second.running;
   --running_;
+  DropIdle();
+}
+
+// An account is kept as long as it says that its principal has had more than others.
+void WorkThreads::DropIdle() {
   if (waiting_ == 0 && running_ == 0) return accounts_.clear();
   std::erase_if(accounts_, [this](const auto& each) {
     const Account& its = each.second;
@@ -68,7 +77,7 @@ void WorkThreads::Serve() {
     mutex_.Await(absl::Condition(&may_go_on));
     if (waiting_ == 0) return mutex_.Unlock();
     const auto account = Next();
-    std::function<void()> work = std::move(account->second.work.front());
+    Piece piece = std::move(account->second.work.front());
     account->second.work.pop_front();
     ++account->second.running;
     --waiting_;
@@ -76,11 +85,43 @@ void WorkThreads::Serve() {
     now_ = account->second.seconds;
     mutex_.Unlock();
     const absl::Time start = absl::Now();
-    work();
-    work = nullptr;
+    piece.work(piece.wanted == nullptr ? absl::OkStatus() : piece.wanted(start));
+    piece = {};
     const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
     mutex_.Lock();
     Charge(account, seconds);
+  }
+}
+
+void WorkThreads::EndUnwanted() {
+  mutex_.Lock();
+  while (true) {
+    const auto waits = [this]()
+                           ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ends_ || waiting_ > 0; };
+    mutex_.Await(absl::Condition(&waits));
+    const auto ends = [this]()
+                          ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return ends_ && waiting_ == 0; };
+    if (mutex_.AwaitWithTimeout(absl::Condition(&ends), kBetweenLooks)) return mutex_.Unlock();
+    const absl::Time now = absl::Now();
+    std::vector<std::pair<Piece, absl::Status>> unwanted;
+    for (auto& [principal, account] : accounts_) {
+      for (auto piece = account.work.begin(); piece != account.work.end();) {
+        absl::Status status = piece->wanted == nullptr ? absl::OkStatus() : piece->wanted(now);
+        if (status.ok()) {
+          ++piece;
+          continue;
+        }
+        unwanted.emplace_back(std::move(*piece), std::move(status));
+        piece = account.work.erase(piece);
+      }
+    }
+    if (unwanted.empty()) continue;
+    waiting_ -= unwanted.size();
+    DropIdle();
+    mutex_.Unlock();
+    for (const auto& [piece, status] : unwanted) piece.work(status);
+    unwanted.clear();
+    mutex_.Lock();
   }
 }
 

@@ -2,7 +2,10 @@
 // threads and engine workers.
 //
 //   WorkThreads threads(4, "to be prepared");
-//   RETURN_IF_ERROR(threads.Run("alice", [...] { ... }));
+//   RETURN_IF_ERROR(threads.Run("alice", wanted, [...](const absl::Status& status) { ... }));
+//
+// What waits is asked every moment whether it is still wanted, by a thread that does nothing else:
+// who gave up, or is late, hears of it however busy the others are, and costs them no time.
 //
 // Principals share the threads' time.  Each has an account of the seconds that its work took.  The
 // lowest account is served next; a new or returning principal starts level with the one served
@@ -25,12 +28,20 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 
 namespace dragoman {
 
 class WorkThreads {
  public:
   static constexpr size_t kMostWaiting = 4096, kMostOfPrincipal = 1024;
+
+  // How often it is looked at what waits.
+  static constexpr absl::Duration kBetweenLooks = absl::Milliseconds(2);
+
+  // OK, or why the work is not wanted any more.
+  using Wanted = std::function<absl::Status(absl::Time now)>;
+  using Work = std::function<void(const absl::Status& wanted)>;
 
   // `what` completes the message "too many requests wait WHAT".
   WorkThreads(int threads, const char* what);
@@ -39,22 +50,31 @@ class WorkThreads {
   WorkThreads(const WorkThreads&) = delete;
   WorkThreads& operator=(const WorkThreads&) = delete;
 
-  // Does the work later, on another thread.  RESOURCE_EXHAUSTED if too much waits already, of all
-  // or of this principal.
+  // Does the work later, on another thread; if it is not wanted any more before it begins, `work`
+  // is only told that, and should return soon.  RESOURCE_EXHAUSTED if too much waits already, of
+  // all or of this principal.  `wanted` must not block, and is not called once `work` is.
+  absl::Status Run(const std::string& principal, Wanted wanted, Work work);
+  // What is wanted in any case.
   absl::Status Run(const std::string& principal, std::function<void()> work);
 
  private:
+  struct Piece {
+    Wanted wanted;  // null: always
+    Work work;
+  };
   struct Account {
-    std::deque<std::function<void()>> work;  // that waits
+    std::deque<Piece> work;  // that waits
     size_t running = 0;
     double seconds = 0;
   };
   using Accounts = std::map<std::string, Account>;
 
   void Serve();
+  void EndUnwanted();
   // Whose work is next, or end() if none may run.
   Accounts::iterator Next() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Charge(Accounts::iterator account, double seconds) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void DropIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const char* const what_;
   const size_t most_running_;  // of a principal

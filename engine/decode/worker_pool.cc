@@ -69,10 +69,15 @@ absl::Status WorkerPool::CheckAhead(const Model& model, const RequestState& requ
   return dispatcher_.CheckAhead(request.terms(), prices_.RangeOf(model.name(), size), absl::Now());
 }
 
-absl::Status WorkerPool::Prepare(const std::string& principal, std::function<void()> work) {
-  if (preparing_ != nullptr) return preparing_->Run(principal, std::move(work));
-  work();
-  return absl::OkStatus();
+absl::Status WorkerPool::Prepare(std::shared_ptr<const RequestState> request,
+                                 WorkThreads::Work work) {
+  if (preparing_ == nullptr) {
+    work(absl::OkStatus());
+    return absl::OkStatus();
+  }
+  return preparing_->Run(
+      request->terms().principal, [request](absl::Time now) { return request->Wanted(now); },
+      std::move(work));
 }
 
 double WorkerPool::QuotaLeft(const std::string& principal, const Quota& quota) const {

@@ -79,9 +79,10 @@ class WorkerPool {
   // need not be tokenized; otherwise OK.
   absl::Status CheckAhead(const Model& model, const RequestState& request, const RoughSize& size);
 
-  // Does what takes longer than a short request's preparing, on a thread for that.
-  // RESOURCE_EXHAUSTED if too much waits for these threads.
-  absl::Status Prepare(const std::string& principal, std::function<void()> work);
+  // Does what takes longer than a short request's preparing, on a thread for that; if the request
+  // is not wanted any more before that, `work` is told why.  RESOURCE_EXHAUSTED if too much waits
+  // for these threads.
+  absl::Status Prepare(std::shared_ptr<const RequestState> request, WorkThreads::Work work);
 
   // The rows of work that the principal may still ask for at once; 0 or less: it has to wait.
   // REQUIRES: the quota is not unlimited.

@@ -344,7 +344,8 @@ void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypoth
 }
 
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
-                     absl::Span<const JobResult> results, const AlignmentPlan& alignment) {
+                     absl::Span<const JobResult> results, const AlignmentPlan& alignment,
+                     StillWanted* wanted) {
   Translation translation;
   translation.source_tokens = text.source_tokens;
   translation.truncated = text.truncated;
@@ -364,6 +365,7 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
     size_t tokens = 0;
     for (size_t s = 0; s < text.sentences.size(); ++s) {
       const PlannedSentence& sentence = text.sentences[s];
+      if (!wanted->After(sentence.span.size()).ok()) return translation;
       if (split) whole.text.append(text.content, end, sentence.span.begin - end);
       end = sentence.span.end;
       const absl::Span<const Hypothesis> found = FoundFor(sentence, results);

@@ -10,6 +10,7 @@
 #include "engine/decode/job.h"
 #include "engine/request/plan.h"
 #include "engine/request/rendering.h"
+#include "engine/request/still_wanted.h"
 #include "engine/request/translation.h"
 #include "engine/text/tokenizer.h"
 
@@ -19,9 +20,11 @@ namespace dragoman {
 void ChooseByConsensus(const Tokenizer& tokenizer, int count, std::vector<Hypothesis>* hypotheses);
 
 // The translation of one text.  `results` are those of all jobs of the plan, and `alignment` is the
-// plan's.  REQUIRES: the results of the text's jobs are OK.
+// plan's.  Once it is not `wanted`, it ends within a sentence and is not complete.  REQUIRES: the
+// results of the text's jobs are OK.
 Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
-                     absl::Span<const JobResult> results, const AlignmentPlan& alignment);
+                     absl::Span<const JobResult> results, const AlignmentPlan& alignment,
+                     StillWanted* wanted);
 
 // Marks the translation of text number `text` if it is below the least quality, if there is one.
 // FAILED_PRECONDITION, which names the text, if it is to be refused.

@@ -30,6 +30,11 @@ size_t PreparingWork(const HopRequest& request) {
          BytesOf(words.suppress_sequences) + words.suppress_token_ids.size();
 }
 
+// `state` must outlive it.
+StillWanted WantedBy(const RequestState* state) {
+  return StillWanted([state] { return state->Wanted(absl::Now()); });
+}
+
 bool TakesLong(size_t work) { return work > StillWanted::kWorkBetween; }
 
 // Each job writes its own result; the last one to finish assembles the translations.
@@ -66,7 +71,7 @@ class Hop : public std::enable_shared_from_this<Hop> {
 void Hop::Start(const PlanContext& context, HopRequest request) {
   work_ = PreparingWork(request);
   if (!TakesLong(work_)) return Run(context, std::move(request));
-  PrepareInPool(pool_, *call_.state, work_,
+  PrepareInPool(pool_, call_.state, work_,
                 [self = shared_from_this(), context,
                  request = std::move(request)](absl::Status status) mutable {
                   if (!status.ok()) return self->Respond(std::move(status));
@@ -97,7 +102,8 @@ absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, HopReq
   results_.resize(jobs.size());
   jobs_left_ = static_cast<int>(jobs.size());
   if (call_.on_progress != nullptr) {
-    teller_.emplace(&model_->tokenizer(), &plan_, &results_, call_.on_progress);
+    teller_.emplace(&model_->tokenizer(), &plan_, &results_, WantedBy(call_.state.get()),
+                    call_.on_progress);
   }
   for (size_t i = 0; i < jobs.size(); ++i) {
     SetCallbacks(i, std::move(plain[i]), jobs[i].get());
@@ -163,9 +169,9 @@ void Hop::JobDone(size_t job, JobResult result) {
   absl::Status status;
   for (const JobResult& each : results_) AddError(each.status, &status);
   if (!status.ok()) return Answer(std::move(status));
-  // A worker has others to serve.
-  PrepareInPool(pool_, *call_.state, work_, [self = shared_from_this()](const absl::Status&) {
-    self->Answer(absl::OkStatus());
+  // A worker has others to serve, but does it if too much waits for those who should.
+  PrepareInPool(pool_, call_.state, work_, [self = shared_from_this()](const absl::Status& then) {
+    self->Answer(absl::IsResourceExhausted(then) ? absl::OkStatus() : then);
   });
 }
 
@@ -183,11 +189,13 @@ void Hop::Answer(absl::Status status) {
 void Hop::Respond(absl::Status status) {
   TranslateResponse response;
   const absl::Time start = absl::Now();
+  StillWanted wanted = WantedBy(call_.state.get());
   for (size_t t = 0; t < plan_.texts.size() && status.ok() && !teller_.has_value(); ++t) {
     response.translations.push_back(
-        Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment));
-    status =
-        CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t, &response.translations.back());
+        Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment, &wanted));
+    status = wanted.status();
+    status.Update(CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t,
+                               &response.translations.back()));
   }
   if (!status.ok()) response.translations.clear();
   response.status = std::move(status);
@@ -214,11 +222,10 @@ size_t BytesOf(const std::vector<std::string>& texts) {
   return bytes;
 }
 
-void PrepareInPool(WorkerPool* pool, const RequestState& state, size_t work,
-                   std::function<void(absl::Status)> then) {
+void PrepareInPool(WorkerPool* pool, const std::shared_ptr<RequestState>& state, size_t work,
+                   const std::function<void(absl::Status)>& then) {
   if (!TakesLong(work)) return then(absl::OkStatus());
-  const absl::Status status =
-      pool->Prepare(state.terms().principal, [then] { then(absl::OkStatus()); });
+  const absl::Status status = pool->Prepare(state, then);
   if (!status.ok()) then(status);
 }
 

@@ -33,9 +33,9 @@ size_t BytesOf(const std::vector<std::string>& texts);
 
 // Calls `then` at once if the work that it does for a request is little (still_wanted.h), or else
 // on one of the pool's threads for what takes long; or with RESOURCE_EXHAUSTED, if too much waits
-// for these.
-void PrepareInPool(WorkerPool* pool, const RequestState& state, size_t work,
-                   std::function<void(absl::Status)> then);
+// for these, or as soon as the request is not wanted any more.
+void PrepareInPool(WorkerPool* pool, const std::shared_ptr<RequestState>& state, size_t work,
+                   const std::function<void(absl::Status)>& then);
 
 // Starts a hop of the context's model, whose jobs run in the pool.  Otherwise as
 // Translator::Translate.

@@ -11,12 +11,14 @@
 namespace dragoman {
 
 ProgressTeller::ProgressTeller(const Tokenizer* tokenizer, const TranslationPlan* plan,
-                               const std::vector<JobResult>* results, OnProgress tell)
+                               const std::vector<JobResult>* results, StillWanted wanted,
+                               OnProgress tell)
     : tokenizer_(*tokenizer),
       plan_(*plan),
       results_(*results),
       tell_(std::move(tell)),
-      jobs_(results->size()) {}
+      jobs_(results->size()),
+      wanted_(std::move(wanted)) {}
 
 void ProgressTeller::Stable(size_t job, absl::Span<const int32_t> tokens) {
   {
@@ -75,9 +77,10 @@ bool ProgressTeller::Next(TranslateProgress* progress) {
 }
 
 void ProgressTeller::FinishText(const PlannedText& text, TranslateProgress* progress) {
-  progress->translation = Assemble(tokenizer_, text, results_, plan_.alignment);
-  fault_ =
-      CheckQuality(plan_.min_quality, plan_.refuse_low_quality, text_, &*progress->translation);
+  progress->translation = Assemble(tokenizer_, text, results_, plan_.alignment, &wanted_);
+  fault_ = wanted_.status();
+  fault_.Update(
+      CheckQuality(plan_.min_quality, plan_.refuse_low_quality, text_, &*progress->translation));
   ++text_;
   sentence_ = 0;
   told_of_text_ = 0;

@@ -27,6 +27,7 @@
 #include "engine/decode/job.h"
 #include "engine/request/plan.h"
 #include "engine/request/rendering.h"
+#include "engine/request/still_wanted.h"
 #include "engine/request/translation.h"
 #include "engine/text/tokenizer.h"
 
@@ -38,7 +39,7 @@ class ProgressTeller {
  public:
   // The others must outlive the teller; `results` has an element for each job of the plan.
   ProgressTeller(const Tokenizer* tokenizer, const TranslationPlan* plan,
-                 const std::vector<JobResult>* results, OnProgress tell);
+                 const std::vector<JobResult>* results, StillWanted wanted, OnProgress tell);
 
   // A job is certain of the first tokens of its best hypothesis.
   void Stable(size_t job, absl::Span<const int32_t> tokens);
@@ -83,6 +84,7 @@ class ProgressTeller {
   std::vector<Known> jobs_ ABSL_GUARDED_BY(mutex_);
   bool telling_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is in tell_, and will check again
   std::function<void(absl::Status)> last_ ABSL_GUARDED_BY(mutex_);
+  StillWanted wanted_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);
   // Where the next report begins.
   size_t text_ ABSL_GUARDED_BY(mutex_) = 0;

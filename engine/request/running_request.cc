@@ -127,7 +127,7 @@ void RunningRequest::StartGroup(size_t group, HopRequest request) {
                request = std::move(request)](const absl::Status& status) mutable {
         if (!status.ok()) return self->GroupDone(group, {.status = status});
         self->itinerary_.groups[group].route->translators()[0]->Prepare(
-            *self->state_, BytesOf(request.texts),
+            self->state_, BytesOf(request.texts),
             [=, request = std::move(request)](const absl::Status& prepared) mutable {
               if (!prepared.ok()) return self->GroupDone(group, {.status = prepared});
               self->StartPivot(group, std::move(request));

@@ -64,10 +64,10 @@ void Translator::Await(std::shared_ptr<RequestState> state,
   });
 }
 
-void Translator::Prepare(const RequestState& state, size_t work,
-                         std::function<void(absl::Status)> then) const {
-  if (awaited_ != nullptr) return awaited_->Found()->Prepare(state, work, std::move(then));
-  PrepareInPool(pool_, state, work, std::move(then));
+void Translator::Prepare(const std::shared_ptr<RequestState>& state, size_t work,
+                         const std::function<void(absl::Status)>& then) const {
+  if (awaited_ != nullptr) return awaited_->Found()->Prepare(state, work, then);
+  PrepareInPool(pool_, state, work, then);
 }
 
 absl::Status Translator::CheckTexts(const std::vector<std::string>& texts) const {

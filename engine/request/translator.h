@@ -80,9 +80,9 @@ class Translator {
 
   // Calls `then`, where so much work is done for a request (still_wanted.h): at once if it is
   // little, or later on a thread for what takes long.  RESOURCE_EXHAUSTED if too much waits for
-  // that. REQUIRES: as model.
-  void Prepare(const RequestState& state, size_t work,
-               std::function<void(absl::Status)> then) const;
+  // that; CANCELLED or DEADLINE_EXCEEDED as soon as it is not wanted any more.  REQUIRES: as model.
+  void Prepare(const std::shared_ptr<RequestState>& state, size_t work,
+               const std::function<void(absl::Status)>& then) const;
 
   // REQUIRES: it is in memory: it always was, or Await or Translate have succeeded.
   const Model& model() const;

@@ -135,7 +135,11 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   failed.status.Update(priority.status());
   const bool asks_store = failed.status.ok() && TranslateTask::AsksStore(parts(), *open->request);
   if (asks_store) {
-    failed.status = RunWithStore([self = shared_from_this(), open] { self->Translate(open); });
+    failed.status =
+        RunWithStore(open->state, [self = shared_from_this(), open](absl::Status status) {
+          if (status.ok()) return self->Translate(open);
+          self->Answered(open, {.status = std::move(status)});
+        });
     if (failed.status.ok()) return;
   }
   if (!failed.status.ok()) return Answered(open, std::move(failed));
@@ -166,7 +170,10 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     v1::TranslateBulkResponse message;
     message.set_id(open->id);
     if (status.ok()) {
-      *message.mutable_response() = open->task.Answer(translated, absl::Now() - open->came);
+      StillWanted wanted([&] { return open->state->Wanted(absl::Now()); });
+      *message.mutable_response() =
+          open->task.Answer(translated, absl::Now() - open->came, &wanted);
+      status = wanted.status();
     }
     Book(*open, status);
     if (!status.ok()) SetError(status, message.mutable_error());

@@ -47,8 +47,11 @@ absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task
   return prepared;
 }
 
-absl::Status Exchange::RunWithStore(std::function<void()> work) const {
-  return parts_->store_threads->Run(call_.principal(), std::move(work));
+absl::Status Exchange::RunWithStore(std::shared_ptr<const RequestState> request,
+                                    std::function<void(absl::Status)> work) const {
+  return parts_->store_threads->Run(
+      call_.principal(), [request](absl::Time now) { return request->Wanted(now); },
+      std::move(work));
 }
 
 absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {

@@ -73,9 +73,10 @@ class Exchange {
   // Prepares a task; the call then has its model and its size.
   absl::Status Prepare(v1::TranslateRequest request, TranslateTask* task);
 
-  // Runs `work`, for a request that asks the store, on a thread that may wait.  RESOURCE_EXHAUSTED if
-  // too much waits already.  REQUIRES: entered.
-  absl::Status RunWithStore(std::function<void()> work) const;
+  // Runs `work`, for a request that asks the store, on a thread that may wait, or tells it as soon
+  // as the request is not wanted any more.  RESOURCE_EXHAUSTED if too much waits already.
+  absl::Status RunWithStore(std::shared_ptr<const RequestState> request,
+                            std::function<void(absl::Status)> work) const;
 
   // A state for one of several requests of the call.  REQUIRES: entered.
   std::shared_ptr<RequestState> NewRequest(Priority priority) const;
@@ -151,15 +152,17 @@ class EngineExchange : public UnaryExchange, public Exchange {
  private:
   absl::Status TryStart(Parse parse) {
     RETURN_IF_ERROR(Enter());
-    ASSIGN_OR_RETURN(Request request, Begin(Parsed<Request>(parse)));
+    ASSIGN_OR_RETURN(Request message, Begin(Parsed<Request>(parse)));
     if constexpr (std::is_same_v<Request, v1::TranslateRequest>) {
-      if (TranslateTask::AsksStore(parts(), request)) {
-        return RunWithStore([this, request = std::move(request)] {
-          if (const absl::Status status = Run(request); !status.ok()) End(status, {});
-        });
+      if (TranslateTask::AsksStore(parts(), message)) {
+        return RunWithStore(Exchange::request(),
+                            [this, message = std::move(message)](absl::Status status) {
+                              if (status.ok()) status = Run(message);
+                              if (!status.ok()) End(status, {});
+                            });
       }
     }
-    return Run(std::move(request));
+    return Run(std::move(message));
   }
 
   Done done_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/base/work_threads.h"
 #include "server/api/admin.h"
@@ -26,23 +27,29 @@ class StoreExchange final : public UnaryExchange {
       : answer_(answer),
         parts_(parts),
         call_(parts, method, std::move(caller)),
+        state_(call_.deadline()),
         done_(std::move(done)) {}
 
   void Start(Parse parse) override {
     if (const absl::Status status = TryStart(parse); !status.ok()) End(status);
   }
-  void Cancel() override {}
+  void Cancel() override { state_.Cancel(absl::Now()); }
 
  private:
   absl::Status TryStart(Parse parse) {
     RETURN_IF_ERROR(call_.Admit());
     ASSIGN_OR_RETURN(Request request, Parsed<Request>(parse));
-    return parts_->store_threads->Run(call_.principal(), [this, request = std::move(request)] {
-      End(answer_(request, *parts_, call_));
-    });
+    return parts_->store_threads->Run(
+        call_.principal(), [this](absl::Time now) { return state_.Wanted(now); },
+        [this, request = std::move(request)](const absl::Status& wanted) {
+          End(wanted.ok() ? answer_(request, *parts_, call_) : wanted);
+        });
   }
 
   void End(absl::StatusOr<Response> answered) {
+    if (absl::IsUnavailable(answered.status())) {  // perhaps only before the deadline
+      if (absl::Status late = state_.Wanted(absl::Now()); !late.ok()) answered = std::move(late);
+    }
     const Done done = std::move(done_);  // outlives this exchange, which done may destroy
     done(call_.End(answered.status()), answered.ok() ? &*answered : nullptr);
   }
@@ -50,6 +57,7 @@ class StoreExchange final : public UnaryExchange {
   StoreMethod<Request, Response>* const answer_;
   const ServerParts* const parts_;
   Call call_;
+  RequestState state_;
   Done done_;
 };
 

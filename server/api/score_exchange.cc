@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "engine/base/field_error.h"
 #include "engine/base/status.h"
+#include "engine/request/still_wanted.h"
 #include "server/api/convert.h"
 #include "server/api/convert_alignment.h"
 #include "server/api/reverse_checks.h"
@@ -86,12 +87,14 @@ void ScoreExchange::Scored(TranslateResponse scored) {
   const Model& model = call().translator()->model();
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
   v1::ScoreResponse response;
+  StillWanted wanted([this] { return request()->Wanted(absl::Now()); });
   for (const Translation& translation : scored.translations) {
+    if (!wanted.After(translation.hypotheses.front().text.size()).ok()) break;
     ToProto(translation, end, output_, response.add_scores());
     call().size().source_tokens += translation.source_tokens;
     call().size().target_tokens += translation.hypotheses.front().scored_tokens;
   }
-  End(absl::OkStatus(), std::move(response));
+  End(wanted.status(), std::move(response));
 }
 
 absl::Status TokenizeExchange::Run(v1::TokenizeRequest proto) {
@@ -102,21 +105,20 @@ absl::Status TokenizeExchange::Run(v1::TokenizeRequest proto) {
   RETURN_IF_ERROR(translator->CheckTexts({proto.contents().begin(), proto.contents().end()}));
   translator->Await(request(), [this, proto = std::move(proto)](const absl::Status& status) {
     if (!status.ok()) return End(status, {});
-    call().translator()->Prepare(
-        *request(), proto.ByteSizeLong(), [=, this](absl::Status prepared) {
-          v1::TokenizeResponse response;
-          if (prepared.ok()) {
-            prepared = Tokenize(call().translator()->model().tokenizer(), proto, &response);
-          }
-          End(prepared, std::move(response));
-        });
+    call().translator()->Prepare(request(), proto.ByteSizeLong(), [=, this](absl::Status prepared) {
+      v1::TokenizeResponse response;
+      if (prepared.ok()) {
+        prepared = Tokenize(call().translator()->model().tokenizer(), proto, &response);
+      }
+      End(prepared, std::move(response));
+    });
   });
   return absl::OkStatus();
 }
 
 absl::Status TokenizeExchange::Tokenize(const Tokenizer& tokenizer,
                                         const v1::TokenizeRequest& request,
-                                        v1::TokenizeResponse* response) {
+                                        v1::TokenizeResponse* response) const {
   Frame frame;
   if (!request.target()) {
     ASSIGN_OR_RETURN(
@@ -124,7 +126,9 @@ absl::Status TokenizeExchange::Tokenize(const Tokenizer& tokenizer,
         tokenizer.languages().Resolve(request.source_language(), request.target_language()));
     frame = tokenizer.FrameOf(languages);
   }
+  StillWanted wanted([this] { return this->request()->Wanted(absl::Now()); });
   for (const std::string& text : request.contents()) {
+    RETURN_IF_ERROR(wanted.After(text.size()));
     v1::TokenizedText* const to = response->add_texts();
     for (const int32_t id :
          request.target() ? tokenizer.EncodeTarget(text) : tokenizer.Encode(text, frame).ids) {

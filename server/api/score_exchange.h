@@ -28,8 +28,8 @@ class TokenizeExchange final : public EngineExchange<v1::TokenizeRequest, v1::To
 
  private:
   absl::Status Run(v1::TokenizeRequest request) override;
-  static absl::Status Tokenize(const Tokenizer& tokenizer, const v1::TokenizeRequest& request,
-                               v1::TokenizeResponse* response);
+  absl::Status Tokenize(const Tokenizer& tokenizer, const v1::TokenizeRequest& request,
+                        v1::TokenizeResponse* response) const;
 };
 
 }  // namespace dragoman

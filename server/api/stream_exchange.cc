@@ -27,8 +27,9 @@ absl::Status TranslateStreamExchange::TryStart(Parse parse) {
   }
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
   if (TranslateTask::AsksStore(parts(), proto)) {
-    return RunWithStore([this, proto = std::move(proto)] {
-      if (const absl::Status status = Run(proto); !status.ok()) End(status);
+    return RunWithStore(request(), [this, proto = std::move(proto)](absl::Status status) {
+      if (status.ok()) status = Run(proto);
+      if (!status.ok()) End(status);
     });
   }
   return Run(std::move(proto));
@@ -84,7 +85,8 @@ void TranslateStreamExchange::OnDone(TranslateResponse translated) {
   task_.NoteTimes(translated);
   if (translated.status.ok()) {
     v1::TranslateStreamResponse last;
-    *last.mutable_summary() = task_.Answer(translated, call().Elapsed());
+    StillWanted always;  // there are no translations in it
+    *last.mutable_summary() = task_.Answer(translated, call().Elapsed(), &always);
     absl::MutexLock lock(&mutex_);
     Add(std::move(last));
     CountWaiting();

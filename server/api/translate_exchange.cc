@@ -15,7 +15,11 @@ void TranslateExchange::Translated(TranslateResponse translated) {
   translated.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
   task_.NoteTimes(translated);
   v1::TranslateResponse response;
-  if (translated.status.ok()) response = task_.Answer(translated, call().Elapsed());
+  if (translated.status.ok()) {
+    StillWanted wanted([this] { return request()->Wanted(absl::Now()); });
+    response = task_.Answer(translated, call().Elapsed(), &wanted);
+    translated.status = wanted.status();
+  }
   call().size() = task_.size();
   End(translated.status, std::move(response));
 }

@@ -18,6 +18,11 @@
 namespace dragoman {
 namespace {
 
+// In bytes of text.
+size_t SizeOf(const Translation& translation) {
+  return translation.hypotheses.size() * translation.hypotheses.front().text.size();
+}
+
 int CountCharacters(const std::vector<std::string>& texts) {
   size_t characters = 0;
   for (const std::string& text : texts) characters += CountCodePoints(text);
@@ -215,7 +220,7 @@ void TranslateTask::SetDetected(size_t text, v1::Translation* translation) const
 }
 
 v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
-                                            absl::Duration elapsed) {
+                                            absl::Duration elapsed, StillWanted* wanted) {
   const Model& model = translator()->model();
   v1::TranslateResponse response;
   response.set_model(WithoutLabels(route_->name()));
@@ -223,6 +228,7 @@ v1::TranslateResponse TranslateTask::Answer(const TranslateResponse& translated,
   response.set_model_version(route_->version());
   response.set_isa(model.isa());
   for (size_t i = 0; i < translated.translations.size(); ++i) {
+    if (!wanted->After(SizeOf(translated.translations[i])).ok()) return response;
     v1::Translation* const translation = response.add_translations();
     ToProto(translated.translations[i], output_, translation);
     SetDetected(i, translation);

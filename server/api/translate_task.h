@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
 #include "engine/request/running_request.h"
+#include "engine/request/still_wanted.h"
 #include "server/api/auto_source.h"
 #include "server/api/call.h"
 
@@ -27,8 +28,8 @@ class TranslateTask {
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
   // Takes the request and finds its models and glossaries.  Nothing is started.  PERMISSION_DENIED
-  // if the caller may not use them, or may not ask for such options.  If the request AsksStore, this
-  // may wait, but not after the deadline.
+  // if the caller may not use them, or may not ask for such options.  If the request AsksStore,
+  // this may wait, but not after the deadline.
   absl::Status Prepare(v1::TranslateRequest request, const Permit& permit, absl::Time deadline);
 
   // Whether it uses what principals keep.
@@ -51,9 +52,10 @@ class TranslateTask {
                   absl::FunctionRef<void(v1::TranslateStreamResponse)> add);
 
   // The answer, which is also counted in the metrics; `elapsed` is the time since the request
-  // arrived.  Translations that were reported one by one are not in it.  REQUIRES:
-  // translated.status is OK.
-  v1::TranslateResponse Answer(const TranslateResponse& translated, absl::Duration elapsed);
+  // arrived.  Translations that were reported one by one are not in it.  Once it is not `wanted`,
+  // it ends early and is not complete.  REQUIRES: translated.status is OK.
+  v1::TranslateResponse Answer(const TranslateResponse& translated, absl::Duration elapsed,
+                               StillWanted* wanted);
 
   // Records for the log what is known whether or not the request succeeded.
   void NoteTimes(const TranslateResponse& translated);

@@ -366,7 +366,7 @@ HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage
     };
     const bool waits =
         fields->ok() && ((*fields)->Has("glossary_id") || (*fields)->Has("glossary_ids"));
-    if (waits) return WithStore(context, request->peer, answer, Error, translate);
+    if (waits) return WithStore(context, *request, answer, Error, translate);
     translate();
   };
 }

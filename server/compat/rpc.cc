@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/time/clock.h"
 #include "engine/base/work_threads.h"
 #include "server/http/json.h"
 
@@ -14,16 +15,23 @@ class ActExchange final : public UnaryExchange {
  public:
   ActExchange(const MessageAct& act, const ServerParts* parts, const char* method, Caller caller,
               Done done)
-      : act_(act), parts_(parts), call_(parts, method, std::move(caller)), done_(std::move(done)) {}
+      : act_(act),
+        parts_(parts),
+        call_(parts, method, std::move(caller)),
+        state_(call_.deadline()),
+        done_(std::move(done)) {}
 
   void Start(Parse parse) override {
     const absl::StatusOr<CompatFields> fields = Read(parse);
     if (!fields.ok() || !act_.asks_store) return Answer(fields);
-    const absl::Status waits =
-        parts_->store_threads->Run(call_.principal(), [this, fields] { Answer(fields); });
+    const absl::Status waits = parts_->store_threads->Run(
+        call_.principal(), [this](absl::Time now) { return state_.Wanted(now); },
+        [this, fields](const absl::Status& wanted) {
+          wanted.ok() ? Answer(fields) : Answer(wanted);
+        });
     if (!waits.ok()) Answer(waits);
   }
-  void Cancel() override {}
+  void Cancel() override { state_.Cancel(absl::Now()); }
 
  private:
   absl::StatusOr<CompatFields> Read(Parse parse) {
@@ -49,6 +57,7 @@ class ActExchange final : public UnaryExchange {
   const MessageAct act_;
   const ServerParts* const parts_;
   Call call_;
+  RequestState state_;
   Done done_;
 };
 

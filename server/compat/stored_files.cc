@@ -87,14 +87,23 @@ void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest ht
     const CallEnd end = {.status = document.status(), .retry_delay = absl::Seconds(1)};
     answer->Send(WithHeaders(format.error(InWordsOf(api, end.status)), end));
   };
-  WithStore(context, request->peer, answer, format.error, work);
+  WithStore(context, *request, answer, format.error, work);
 }
 
-void WithStore(const ApiContext& context, const std::string& peer,
+void WithStore(const ApiContext& context, const HttpRequest& http,
                std::shared_ptr<HttpAnswer> answer,
                HttpResponse (*error)(const absl::Status& status), std::function<void()> work) {
   absl::Status waits = context.loaded();
-  if (waits.ok()) waits = context.parts->store_threads->Run(peer, std::move(work));
+  if (waits.ok()) {
+    const auto state = std::make_shared<RequestState>(
+        absl::Now() + TimeoutOf(http).value_or(absl::InfiniteDuration()));
+    answer->OnGone([state] { state->Cancel(absl::Now()); });
+    waits = context.parts->store_threads->Run(
+        http.peer, [state](absl::Time now) { return state->Wanted(now); },
+        [work = std::move(work), answer, error](const absl::Status& wanted) {
+          wanted.ok() ? work() : answer->Send(error(wanted));
+        });
+  }
   if (!waits.ok()) answer->Send(error(waits));
 }
 
@@ -102,7 +111,7 @@ HttpHandler WithStore(const ApiContext& context, HttpResponse (*error)(const abs
                       HttpHandler handler) {
   return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
     const auto request = std::make_shared<HttpRequest>(std::move(http));
-    WithStore(context, request->peer, answer, error, [=] { handler(std::move(*request), answer); });
+    WithStore(context, *request, answer, error, [=] { handler(std::move(*request), answer); });
   };
 }
 

@@ -39,8 +39,9 @@ void AddFileRoute(const ApiContext& context, const CompatApi& api, const char* p
 void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest http,
                  std::shared_ptr<HttpAnswer> answer, const UploadFormat& format);
 
-// Answers what asks the store, on a thread that may wait.  The other one is such a handler.
-void WithStore(const ApiContext& context, const std::string& peer,
+// Answers what asks the store, on a thread that may wait, unless the sender of `http` waits no
+// more.  The other one is such a handler.
+void WithStore(const ApiContext& context, const HttpRequest& http,
                std::shared_ptr<HttpAnswer> answer,
                HttpResponse (*error)(const absl::Status& status), std::function<void()> work);
 HttpHandler WithStore(const ApiContext& context, HttpResponse (*error)(const absl::Status& status),

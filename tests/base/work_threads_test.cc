@@ -102,6 +102,53 @@ TEST(WorkThreads, RefusesWhatIsTooMuchAndSaysForWhat) {
   end.Notify();
 }
 
+TEST(WorkThreads, WhoGivesUpOrIsLateHearsOfItWhileAllThreadsAreBusy) {
+  absl::Notification begun, end;
+  WorkThreads threads(1, "");
+  ASSERT_TRUE(threads
+                  .Run("one",
+                       [&] {
+                         begun.Notify();
+                         end.WaitForNotification();
+                       })
+                  .ok());
+  begun.WaitForNotification();
+  std::atomic<bool> gave_up = false;
+  const absl::Time deadline = absl::Now() + absl::Milliseconds(20);
+  absl::Status first, second, third;
+  absl::Time told;
+  absl::Notification first_told, second_told, third_told;
+  const auto run = [&](WorkThreads::Wanted wanted, absl::Status* status, absl::Notification* now) {
+    ASSERT_TRUE(threads
+                    .Run("one", std::move(wanted),
+                         [&told, status, now](const absl::Status& why) {
+                           told = absl::Now();
+                           *status = why;
+                           now->Notify();
+                         })
+                    .ok());
+  };
+  run([&](absl::Time) { return gave_up ? absl::CancelledError("gone") : absl::OkStatus(); }, &first,
+      &first_told);
+  run([](absl::Time) { return absl::OkStatus(); }, &third, &third_told);
+  run(
+      [deadline](absl::Time now) {
+        return now < deadline ? absl::OkStatus() : absl::DeadlineExceededError("late");
+      },
+      &second, &second_told);
+  second_told.WaitForNotification();
+  EXPECT_TRUE(absl::IsDeadlineExceeded(second)) << second;
+  EXPECT_GE(told, deadline);
+  EXPECT_FALSE(first_told.HasBeenNotified());
+  gave_up = true;
+  first_told.WaitForNotification();
+  EXPECT_TRUE(absl::IsCancelled(first)) << first;
+  EXPECT_FALSE(third_told.HasBeenNotified());
+  end.Notify();
+  third_told.WaitForNotification();
+  EXPECT_TRUE(third.ok()) << third;
+}
+
 TEST(WorkThreads, DoesWhatWaitsBeforeItEnds) {
   std::atomic<int> done = 0;
   {

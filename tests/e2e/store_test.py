@@ -5,6 +5,7 @@ between them fail.
 """
 
 import contextlib
+import http.client
 import json
 import os
 import random
@@ -170,6 +171,26 @@ class StoreTest(unittest.TestCase):
 
         await_true(is_used, "the store is reached")
         self.assertNotIn("store: ", server.http("/readyz")[2])
+
+    def test_who_waits_for_the_store_hears_at_once_that_it_is_late(self):
+        server = server_with(self, self.file)
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        request = pb.LearnSegmentsRequest(id=memory, segments=[pb.MemorySegment(source="a", target="b")])
+        with contextlib.closing(sqlite3.connect(f"{self.root}/store.db", isolation_level=None)) as database:
+            database.execute("BEGIN IMMEDIATE")  # nobody else may write
+            busy = [server.memories.LearnSegments.future(request, timeout=8) for _ in range(16)]  # for 8 threads
+            time.sleep(0.5)
+            start = time.monotonic()
+            connection = http.client.HTTPConnection(server.http_address, timeout=60)
+            connection.request("POST", f"/v1/memories/{memory}/segments",
+                               '{"segments": [{"source": "c", "target": "d"}]}',
+                               {"Content-Type": "application/json", "X-Request-Timeout": "0.3"})
+            self.assertEqual(connection.getresponse().status, 504)
+            self.assertLess(time.monotonic() - start, 3)
+            connection.close()
+            database.execute("ROLLBACK")
+        self.assertEqual(max(each.result().version for each in busy), 17)
+        self.assertEqual(segments_of(server, memory), {"a": "b"})
 
     def fail_while_writing(self, store, servers, fail):
         """Four writers learn; `fail` fails something again and again. All that was acknowledged is there, as a whole,

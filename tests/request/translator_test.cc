@@ -333,6 +333,56 @@ TEST_F(TranslatorTest, ACancelledRequestIsReportedOnce) {
   }
 }
 
+// Cancels a request when the last of its jobs is done.
+struct Canceller : NullObserver {
+  void OnJobDone(const Job& job, const JobResult&) override {
+    if (--jobs_left == 0) job.request->Cancel(absl::Now());
+  }
+  std::atomic<int> jobs_left = 0;
+};
+
+TEST(Translator, WhatNobodyWaitsForAnyMoreIsNotPutTogether) {
+  Canceller canceller;
+  WorkerPool pool({.workers = 1}, &canceller);
+  const Translator translator(TrainedModel(), &pool, Limits());
+  const std::string sentence = "The old teacher sees a small house. ";
+  std::string long_text;
+  for (int i = 0; i < 128; ++i) long_text += sentence;
+  for (const bool is_stream : {false, true}) {
+    TranslateRequest request = {.texts = {long_text}, .splitting = Splitting::kSentences};
+    if (!is_stream) request.texts.assign(128, sentence);
+    canceller.jobs_left = 128;
+    bool translated = false;
+    OnProgress on_progress;
+    if (is_stream) {
+      on_progress = [&](const TranslateProgress& progress) {
+        translated = translated || progress.translation.has_value();
+      };
+    }
+    const TranslateResponse response = WaitFor([&](std::function<void(TranslateResponse)> done) {
+      translator.Translate(request, std::make_shared<RequestState>(absl::InfiniteFuture()),
+                           std::move(done), on_progress);
+    });
+    EXPECT_EQ(canceller.jobs_left, 0);
+    EXPECT_TRUE(absl::IsCancelled(response.status)) << response.status;
+    EXPECT_FALSE(translated);
+  }
+}
+
+TEST(Translator, WhoWaitsToBePreparedHearsAtOnceThatItIsLate) {
+  NullObserver observer;
+  WorkerPool pool({.workers = 1, .preparing_threads = 1}, &observer);
+  const Translator translator(TrainedModel(), &pool, Limits());
+  absl::Notification end;
+  ASSERT_TRUE(pool.Prepare(std::make_shared<RequestState>(absl::InfiniteFuture()),
+                           [&](const absl::Status&) { end.WaitForNotification(); })
+                  .ok());
+  const TranslateRequest request = {.texts = {std::string(5000, 'a')}};
+  EXPECT_TRUE(absl::IsDeadlineExceeded(
+      TranslateAndWait(translator, request, absl::Now() + absl::Milliseconds(50)).status));
+  end.Notify();
+}
+
 TEST_F(TranslatorTest, ADrainingPoolIsUnavailable) {
   pool_.Drain();
   EXPECT_TRUE(absl::IsUnavailable(Translate({.texts = {"cat"}}).status));

@@ -74,7 +74,7 @@ class ClaimsTest(unittest.TestCase):
         cls.addClassCleanup(cls.server.stop)
         cls.server_flags = flags_of(SERVER)
         cls.command_flags = flags_of_command()
-        cls.code = sources(".cc", ".h", ".proto", ".py", ".sh", ".txt", ".yml", ".yaml", ".js", ".mjs", ".cmake", ".go", ".json")
+        cls.code = sources(".cc", ".h", ".proto", ".py", ".sh", ".txt", ".yml", ".yaml", ".js", ".mjs", ".java", ".cmake", ".go", ".json")
 
     def check(self, pattern, is_true, texts=None):
         """Every match of the pattern in the texts (default: the pages) is true."""

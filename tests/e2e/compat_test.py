@@ -2,7 +2,7 @@
 
 The optional tests are of the clients that npm has, by method and over TLS, and of those that PyPI has;
 DRAGOMAN_NPM_CLIENTS may name a directory in which the former are installed, DRAGOMAN_PYPI_CLIENTS a virtual environment
-with the latter.
+with the latter, and DRAGOMAN_MAVEN_CLIENTS the class path of Maven's.
 """
 
 import base64
@@ -37,6 +37,8 @@ NPM_CLIENTS = ("@azure-rest/ai-translation-text@2.0.0", "azure-1@npm:@azure-rest
 PYPI_CLIENTS = ("azure-ai-translation-document==2.0.0", "azure-ai-translation-text==2.0.0", "deep-translator==1.11.4",
                 "deepl==1.32.0", "google-cloud-translate==3.28.0", "kserve==0.21.0", "libretranslatepy==2.1.4", "openai==3.57.0",
                 "tritonclient[grpc,http]==2.73.0")
+MAVEN_CLIENTS = ("com.azure:azure-ai-translation-text:1.1.2", "com.deepl.api:deepl-java:1.17.0",
+                 "com.google.cloud:google-cloud-translate:2.88.0", "com.openai:openai-java:4.101.0")
 TEXTS = ["Good morning.", "Where is the nearest train station?", "I would like a cup of coffee."]
 
 
@@ -566,8 +568,12 @@ class CompatTest(ServerTest):
 
     @optional
     def test_what_the_clients_of_npm_get_is_what_the_page_says(self):
-        self.call_all_methods("DeepL, Node.js", None, "node", "client_methods.mjs", self.npm_clients(), "GRPC", "HTTP",
+        self.call_all_methods("DeepL, Node.js", "DeepL, Java", "node", "client_methods.mjs", self.npm_clients(), "GRPC", "HTTP",
                               os.environ["DRAGOMAN_CLIENT_BINARY"])
+
+    @optional
+    def test_what_the_clients_of_maven_get_is_what_the_page_says(self):
+        self.call_all_methods("DeepL, Java", None, "java", "-cp", self.maven_clients(), "ClientMethods.java", "GRPC", "HTTP")
 
     @optional
     def test_the_clients_of_npm_over_tls(self):
@@ -585,6 +591,22 @@ class CompatTest(ServerTest):
         subprocess.run(["npm", "install", "--prefix", directory.name, "--no-audit", "--no-fund", "--ignore-scripts",
                         *NPM_CLIENTS], check=True, timeout=300)
         return directory.name
+
+    def maven_clients(self):
+        """The class path."""
+        if given := os.environ.get("DRAGOMAN_MAVEN_CLIENTS"):
+            return given
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        clients = ["<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>".format(
+            *each.split(":")) for each in MAVEN_CLIENTS]
+        with open(f"{directory.name}/pom.xml", "w", encoding="utf-8") as file:
+            file.write("<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>a</artifactId>"
+                       f"<version>1</version><dependencies>{''.join(clients)}</dependencies></project>")
+        subprocess.run(["mvn", "-q", "-B", f"-Dmaven.repo.local={directory.name}/repository", "-Dmdep.outputFile=path",
+                        "dependency:build-classpath"], cwd=directory.name, check=True, timeout=300)
+        with open(f"{directory.name}/path", encoding="utf-8") as file:
+            return file.read()
 
     def drive_the_clients(self, *flags, **environment):
         glossaries = tempfile.TemporaryDirectory()

@@ -232,7 +232,7 @@ Json HeaderParameter(const char* name, const char* description, const char* patt
 Json CallHeaders() {
   return Json::array(
       {HeaderParameter("X-Request-Timeout", "The time the call may take: seconds, or 500ms, 2m.",
-                       "^([0-9]{1,5}([.][0-9]{1,3})?(ms|s|m)?)?$"),
+                       "^(([1-9][0-9]{0,4}([.][0-9]{1,3})?|0[.][0-9]{0,2}[1-9])(ms|s|m)?)?$"),
        HeaderParameter("X-Request-Id", "Is returned, and appears in the log.")});
 }
 

@@ -338,7 +338,8 @@ absl::Status CheckGlossaries(const ApiContext& context, const std::string& princ
         });
     if (!fits) {
       return InvalidField("glossary_id",
-                          absl::StrCat("glossary \"", id, "\" is for other languages"));
+                          absl::StrCat("No dictionary found for language pair: glossary \"", id,
+                                       "\" is for other languages"));  // clients look for it
     }
   }
   return absl::OkStatus();

@@ -177,7 +177,7 @@ TEST_F(DeepLGlossariesTest, OtherLanguagesAreRefused) {
   EXPECT_THAT(
       std::string(Ask("POST", "/v2/translate", 400,
                       "text=a&source_lang=EN&target_lang=DE&glossary_id=french")["message"]),
-      HasSubstr("glossary_id: glossary \"french\" is for other languages"));
+      HasSubstr("glossary_id: No dictionary found for language pair: glossary \"french\" is for "));
 }
 
 constexpr char kTmx[] =

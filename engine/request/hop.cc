@@ -30,11 +30,6 @@ size_t PreparingWork(const HopRequest& request) {
          BytesOf(words.suppress_sequences) + words.suppress_token_ids.size();
 }
 
-// `state` must outlive it.
-StillWanted WantedBy(const RequestState* state) {
-  return StillWanted([state] { return state->Wanted(absl::Now()); });
-}
-
 bool TakesLong(size_t work) { return work > StillWanted::kWorkBetween; }
 
 // Each job writes its own result; the last one to finish assembles the translations.

@@ -136,7 +136,7 @@ void RunningRequest::StartGroup(size_t group, HopRequest request) {
 }
 
 void RunningRequest::StartPivot(size_t group, HopRequest request) {
-  StillWanted wanted([this] { return state_->Wanted(absl::Now()); });
+  StillWanted wanted = WantedBy(state_.get());
   pivots_[group].emplace(*itinerary_.groups[group].route, std::move(request), &wanted);
   StartHop(group, 0, pivots_[group]->TakeFirst());
 }

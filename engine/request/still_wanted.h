@@ -19,6 +19,8 @@
 
 namespace dragoman {
 
+class RequestState;
+
 class StillWanted {
  public:
   // About a millisecond of tokenizing.
@@ -48,6 +50,9 @@ class StillWanted {
   size_t work_ = 0;
   absl::Status status_;
 };
+
+// For a request, until it is cancelled or late.  `state` must outlive it.
+StillWanted WantedBy(const RequestState* state);
 
 }  // namespace dragoman
 

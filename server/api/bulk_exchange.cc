@@ -170,7 +170,7 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     v1::TranslateBulkResponse message;
     message.set_id(open->id);
     if (status.ok()) {
-      StillWanted wanted([&] { return open->state->Wanted(absl::Now()); });
+      StillWanted wanted = WantedBy(open->state.get());
       *message.mutable_response() =
           open->task.Answer(translated, absl::Now() - open->came, &wanted);
       status = wanted.status();

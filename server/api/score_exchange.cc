@@ -87,7 +87,7 @@ void ScoreExchange::Scored(TranslateResponse scored) {
   const Model& model = call().translator()->model();
   const std::string end = model.tokenizer().TargetPiece(model.spec().eos_id);
   v1::ScoreResponse response;
-  StillWanted wanted([this] { return request()->Wanted(absl::Now()); });
+  StillWanted wanted = WantedBy(request().get());
   for (const Translation& translation : scored.translations) {
     if (!wanted.After(translation.hypotheses.front().text.size()).ok()) break;
     ToProto(translation, end, output_, response.add_scores());
@@ -126,7 +126,7 @@ absl::Status TokenizeExchange::Tokenize(const Tokenizer& tokenizer,
         tokenizer.languages().Resolve(request.source_language(), request.target_language()));
     frame = tokenizer.FrameOf(languages);
   }
-  StillWanted wanted([this] { return this->request()->Wanted(absl::Now()); });
+  StillWanted wanted = WantedBy(this->request().get());
   for (const std::string& text : request.contents()) {
     RETURN_IF_ERROR(wanted.After(text.size()));
     v1::TokenizedText* const to = response->add_texts();

@@ -16,7 +16,7 @@ void TranslateExchange::Translated(TranslateResponse translated) {
   task_.NoteTimes(translated);
   v1::TranslateResponse response;
   if (translated.status.ok()) {
-    StillWanted wanted([this] { return request()->Wanted(absl::Now()); });
+    StillWanted wanted = WantedBy(request().get());
     response = task_.Answer(translated, call().Elapsed(), &wanted);
     translated.status = wanted.status();
   }

@@ -159,10 +159,8 @@ absl::StatusOr<std::vector<std::string>> ReadTexts(const HttpRequest& http) {
 absl::Status RefuseUnsupported(const CompatFields& query) {
   ASSIGN_OR_RETURN(const std::string profanity, query.Text("profanityAction", "NoAction"));
   if (profanity != "NoAction") return InvalidField("profanityAction", "is not supported");
-  for (const char* name :
-       {"toScript", "script", "tone", "gender", "adaptiveDatasetId", "referenceTextPairs"}) {
-    if (query.Has(name)) return InvalidField(name, "is not supported");
-  }
+  RETURN_IF_ERROR(query.Refuse(
+      {"toScript", "script", "tone", "gender", "adaptiveDatasetId", "referenceTextPairs"}));
   ASSIGN_OR_RETURN(const bool fallback, query.Flag("allowFallback", true));
   if (!fallback && query.Has("category")) {
     return InvalidField("category", "is not supported, and allowFallback is false");

@@ -58,9 +58,7 @@ HttpResponse PlainError(int code, std::string_view message) {
 constexpr int kLeastPercent = 50;  // that a sentence must have in common with one of a memory here
 
 absl::Status RefuseUnsupported(const CompatFields& fields) {
-  for (const char* name : {"style_id", "custom_instructions"}) {
-    if (fields.Has(name)) return InvalidField(name, "is not supported");
-  }
+  RETURN_IF_ERROR(fields.Refuse({"style_id", "custom_instructions"}));
   ASSIGN_OR_RETURN(const std::string formality, fields.Text("formality", "default"));
   if (formality == "more" || formality == "less") {
     return InvalidField("formality", "is not supported for the given target_lang");

@@ -88,6 +88,13 @@ CompatFields CompatFields::Of(nlohmann::json object) {
   return fields;
 }
 
+absl::Status CompatFields::Refuse(std::initializer_list<const char*> names) const {
+  for (const char* const name : names) {
+    if (Has(name)) return InvalidField(name, "is not supported");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> CompatFields::Text(const char* name,
                                                const std::string& otherwise) const {
   if (!Has(name)) return otherwise;

@@ -4,9 +4,11 @@
 #ifndef DRAGOMAN_SERVER_COMPAT_FIELDS_H_
 #define DRAGOMAN_SERVER_COMPAT_FIELDS_H_
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/base/json.h"
 #include "server/http/message.h"
@@ -32,6 +34,8 @@ class CompatFields {
 
   // A null of JSON counts as absent.
   bool Has(const char* name) const { return fields_.contains(name) && !fields_[name].is_null(); }
+  // INVALID_ARGUMENT if there is one of these, which the server does not support.
+  absl::Status Refuse(std::initializer_list<const char*> names) const;
   // Whether the value is a list, even with one element.
   bool IsList(const char* name) const { return Has(name) && fields_[name].is_array(); }
 

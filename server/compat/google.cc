@@ -122,9 +122,7 @@ absl::StatusOr<v1::TranslateRequest> ReadBasic(const CompatFields& fields, Googl
 }
 
 absl::StatusOr<v1::TranslateRequest> ReadAdvanced(const CompatFields& fields, GoogleCall* call) {
-  for (const char* name : {"transliterationConfig", "adaptiveMtConfig"}) {
-    if (fields.Has(name)) return InvalidField(name, "is not supported");
-  }
+  RETURN_IF_ERROR(fields.Refuse({"transliterationConfig", "adaptiveMtConfig"}));
   ASSIGN_OR_RETURN(std::string type, fields.Text("mimeType", "text/html"));
   if (type.empty()) type = "text/html";
   if (type != "text/html" && type != "text/plain") {

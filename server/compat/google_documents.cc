@@ -40,9 +40,7 @@ namespace messages = google::cloud::translation::v3;
 constexpr char kInput[] = "documentInputConfig", kContent[] = "documentInputConfig.content";
 
 absl::Status RefuseUnsupported(const CompatFields& body) {
-  if (body.Has("customizedAttribution")) {
-    return InvalidField("customizedAttribution", "is not supported");
-  }
+  RETURN_IF_ERROR(body.Refuse({"customizedAttribution"}));
   ASSIGN_OR_RETURN(const CompatFields output, body.Object("documentOutputConfig"));
   for (const char* name : {"gcsDestination", "mimeType"}) {
     if (output.Has(name)) {

@@ -63,13 +63,6 @@ absl::StatusOr<Resource> ReadResource(const CompatFields& fields, const char* fi
   return resource;
 }
 
-absl::Status Refuse(const CompatFields& fields, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (fields.Has(name)) return InvalidField(name, "is not supported");
-  }
-  return absl::OkStatus();
-}
-
 // The part of a list that a call asks for.
 struct Page {
   size_t begin = 0, end = 0;
@@ -121,7 +114,7 @@ HttpResponse Done(const Resource& of, const std::string& method, const char* typ
 
 Answer Create(const ApiContext& context, const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const CompatFields given, fields.Object("glossary"));
-  RETURN_IF_ERROR(Refuse(given, {"inputConfig", "languageCodesSet", "displayName"}));
+  RETURN_IF_ERROR(given.Refuse({"inputConfig", "languageCodesSet", "displayName"}));
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(given, "name"));
   if (!IsPlainName(resource.id)) return InvalidField("name", "ends with no plain name");
   ASSIGN_OR_RETURN(const CompatFields pair, given.Object("languagePair"));
@@ -141,7 +134,7 @@ Answer Create(const ApiContext& context, const CompatFields& fields, Call* call)
 }
 
 Answer ListAll(const ApiContext& context, const CompatFields& fields, Call* call) {
-  RETURN_IF_ERROR(Refuse(fields, {"filter"}));
+  RETURN_IF_ERROR(fields.Refuse({"filter"}));
   ASSIGN_OR_RETURN(const std::string parent, fields.Text("parent"));
   ASSIGN_OR_RETURN(const std::vector<Owned> list,
                    StoreOf(context).List(Until(*call), call->principal()));
@@ -195,7 +188,7 @@ Json DescribeEntry(const std::string& glossary, const LanguagePair& languages,
 }
 
 absl::StatusOr<Terms> ReadTerms(const CompatFields& fields) {
-  RETURN_IF_ERROR(Refuse(fields, {"termsSet", "description"}));
+  RETURN_IF_ERROR(fields.Refuse({"termsSet", "description"}));
   ASSIGN_OR_RETURN(const CompatFields pair, fields.Object("termsPair"));
   Terms terms;
   std::string source, target;

@@ -294,9 +294,7 @@ absl::StatusOr<v1::TranslateRequest> ReadChat(const CompatFields& fields, Chat* 
   ASSIGN_OR_RETURN(const Prompt prompt, PromptOf(fields));
   ASSIGN_OR_RETURN(chat->model, fields.Text("model"));
   ASSIGN_OR_RETURN(ModelAndPair named, ReadModel(chat->model));
-  for (const char* const field : {"tools", "functions"}) {
-    if (fields.Has(field)) return InvalidField(field, "is not supported");
-  }
+  RETURN_IF_ERROR(fields.Refuse({"tools", "functions"}));
   ASSIGN_OR_RETURN(const int choices, fields.Number("n", 1));
   if (choices != 1) return InvalidField("n", "is not 1");
   for (const char* const field : kUnused) {

@@ -275,7 +275,6 @@ absl::Status Server::OpenPorts() {
           [this] {
             free_heap_.GiveBack();
             const absl::Time now = absl::Now();
-            documents_.Tidy(now);
             LookAtStore(now);
             if (history_.Due(now)) history_.Add(now, metrics_.Samples());
             load_.Look(now, Load());
@@ -421,6 +420,7 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .requests = &requests_,
             .tracer = tracer_.get(),
             .load = &load_,
+            .ticker = &ticker_,
             .documents = &documents_,
             .stored_documents = stored_documents_.get(),
             .store_threads = &store_threads_,

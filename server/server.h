@@ -91,8 +91,9 @@ class Server {
 
   // The translated files that wait to be fetched; for tests.
   DocumentStore& stored_documents() { return *stored_documents_; }
-  // Where files are translated; for tests.
+  // Where files are translated, and who looks after those that wait; for tests.
   DocumentDesk& documents() { return documents_; }
+  Ticker& ticker() { return ticker_; }
 
   // A channel to this server that needs no socket; the request fuzzer uses it.
   std::shared_ptr<grpc::Channel> InProcessChannel() { return grpc_->InProcessChannel(); }
@@ -126,6 +127,7 @@ class Server {
   InheritedSockets inherited_;
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
+  Ticker ticker_;
   AnswerBudget answers_;
   SharedBudget requests_;
   FreeHeap free_heap_;

@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
+#include "server/base/ticker.h"
 
 namespace dragoman {
 
@@ -28,18 +29,13 @@ struct BulkExchange::Open {
   Share memory;
 };
 
-struct BulkExchange::Answer {
-  std::string message;  // serialized
-  size_t request_bytes = 0;
-  std::shared_ptr<HeldAnswer> held;
-};
-
 BulkExchange::BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
                            const BulkLimits& limits, const char* method)
     : Exchange(parts, method, std::move(caller)), ready_(std::move(ready)), limits_(limits) {}
 
 BulkExchange::~BulkExchange() {
   if (watch_ != 0) parts().gate->Unwatch(watch_);
+  if (tick_ != 0) parts().ticker->Unwatch(tick_);
 }
 
 void BulkExchange::Start() {
@@ -57,14 +53,17 @@ void BulkExchange::Start() {
             "the server is draining; send what it has not answered to another one"));
       }
     });
+    tick_ = parts().ticker->Watch([weak = weak_from_this()](absl::Time) {
+      if (const auto self = weak.lock()) self->Retry();
+    });
   }
   ready_();
 }
 
 bool BulkExchange::HasRoom() {
   absl::MutexLock lock(&mutex_);
-  return reading_ && parked_.empty() && open_ < limits_.items && open_bytes_ < limits_.bytes &&
-         MayBegin();
+  return reading_ && parked_.empty() && unanswered_ + outbox_.size() < limits_.items &&
+         unanswered_bytes_ < limits_.bytes && MayBegin();
 }
 
 bool BulkExchange::reads() {
@@ -79,8 +78,8 @@ absl::Status BulkExchange::Wanted() {
 
 // Whether so few answers wait that another request may begin.
 bool BulkExchange::MayBegin() {
-  if (unread_bytes_ >= parts().answers->limits().bulk_call) return false;
-  const bool waits = pulled_ || unread_bytes_ > 0 || !running_.empty();
+  if (outbox_.bytes() >= parts().answers->limits().bulk_call) return false;
+  const bool waits = outbox_.sending() || outbox_.size() > 0 || !running_.empty();
   return call().CheckAnswers(/*reads=*/!waits).ok();
 }
 
@@ -88,8 +87,8 @@ void BulkExchange::Add(Item item) {
   auto open = std::make_shared<Open>(&parts(), std::move(item));
   {
     absl::MutexLock lock(&mutex_);
-    ++open_;
-    open_bytes_ += open->bytes;
+    ++unanswered_;
+    unanswered_bytes_ += open->bytes;
     ++call().size().texts;
     if (!parked_.empty()) {
       parked_.push_back(std::move(open));
@@ -177,17 +176,18 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
     }
     Book(*open, status);
     if (!status.ok()) SetError(status, message.mutable_error());
-    Answer answer = {message.SerializeAsString(), open->bytes, call().Hold()};
-    answer.held->Set(answer.message.size());
+    std::string answer = message.SerializeAsString();
     absl::MutexLock lock(&mutex_);
     running_.erase(open);
+    --unanswered_;
+    unanswered_bytes_ -= open->bytes;
     call().AddPart(PartOf(*open, status));
     CallSize& size = call().size();
     size.source_tokens += open->task.size().source_tokens;
     size.target_tokens += open->task.size().target_tokens;
     size.queue = std::max(size.queue, translated.times.queue);
-    unread_bytes_ += answer.message.size();
-    done_.push_back(std::move(answer));
+    const size_t bytes = answer.size();
+    outbox_.Put(std::move(answer), bytes, call().Hold());
     // Starts up to two for each that has ended, because there may be more room than before.
     while (next.size() < 2 && !parked_.empty() && MayBegin()) {
       next.push_back(std::move(parked_.front()));
@@ -239,10 +239,10 @@ void BulkExchange::NoMore(const absl::Status& status) {
   ready_();
 }
 
+// Whether something waits for room that no event of this call will make: an answer to a running
+// request is one, and so is the client's taking one of many.
 bool BulkExchange::WantsRetry() {
-  absl::MutexLock lock(&mutex_);
-  // An answer to a running request is an event, and so is the client's taking one of many.
-  if (!running_.empty() || unread_bytes_ >= parts().answers->limits().bulk_call) return false;
+  if (!running_.empty() || outbox_.bytes() >= parts().answers->limits().bulk_call) return false;
   return !parked_.empty() || (reading_ && !MayBegin());
 }
 
@@ -250,36 +250,26 @@ void BulkExchange::Retry() {
   std::shared_ptr<Open> next;
   {
     absl::MutexLock lock(&mutex_);
-    if (parked_.empty()) return;
-    next = std::move(parked_.front());
-    parked_.pop_front();
+    if (!WantsRetry()) return;
+    if (!parked_.empty()) {
+      next = std::move(parked_.front());
+      parked_.pop_front();
+    }
   }
-  Run(std::move(next));
+  if (next != nullptr) Run(std::move(next));
   ready_();
 }
 
 BulkEvent BulkExchange::Next() {
-  BulkEvent event;
   absl::Status status;
   {
     absl::MutexLock lock(&mutex_);
-    pulled_ = !done_.empty();
-    if (pulled_) {
-      Answer& answer = done_.front();
-      --open_;
-      open_bytes_ -= answer.request_bytes;
-      unread_bytes_ -= answer.message.size();
-      event.message = std::move(answer.message);
-      event.held = std::move(answer.held);
-      done_.pop_front();
-      return event;
-    }
-    if (reading_ || open_ > 0 || ended_) return event;
+    BulkEvent event = outbox_.Next();
+    if (event.message.has_value() || reading_ || unanswered_ > 0 || ended_) return event;
     ended_ = true;
     status = status_;
   }
-  event.end = call().End(status);
-  return event;
+  return {.end = call().End(status)};
 }
 
 void BulkExchange::Cancel() {
@@ -291,12 +281,10 @@ void BulkExchange::Cancel() {
     status_ = request()->Wanted(absl::Now());
     for (const std::shared_ptr<Open>& open : running_) open->state->Cancel(absl::Now());
     // Nobody will read the answers.
-    open_ -= static_cast<int>(parked_.size() + done_.size());
-    for (const std::shared_ptr<Open>& open : parked_) open_bytes_ -= open->bytes;
-    for (const Answer& answer : done_) open_bytes_ -= answer.request_bytes;
-    unread_bytes_ = 0;
+    unanswered_ -= parked_.size();
+    for (const std::shared_ptr<Open>& open : parked_) unanswered_bytes_ -= open->bytes;
     parked_.clear();
-    done_.clear();
+    outbox_.Clear();
   }
   ready_();
 }

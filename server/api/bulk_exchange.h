@@ -17,8 +17,8 @@
 // calls, and never fills the queue in which they wait.
 //
 // The engine may have no room for a request because of others, or the client does not read.  Then
-// the request waits here for the answer to another one of this call, or for Retry, and nothing more
-// is read.
+// the request waits here for the answer to another one of this call or, if no event of this call
+// can make room, is tried again every 50 ms; and nothing more is read.
 //
 // When the server drains, the open requests are answered and the call ends with UNAVAILABLE.
 
@@ -36,9 +36,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "dragoman/v1/translation.pb.h"
 #include "server/api/exchange.h"
+#include "server/api/outbox.h"
+#include "server/api/translate_task.h"
 
 namespace dragoman {
 
@@ -47,16 +48,13 @@ using BulkEvent = ExchangeEvent<std::string>;
 
 // The limits of what one call may have open.  Its answers: AnswerLimits.
 struct BulkLimits {
-  int items = 256;
+  size_t items = 256;
   size_t bytes = 1 << 20;  // of the requests; a single one may be larger
 };
 
 // Thread-safe; Next is called by one thread at a time.
 class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkExchange> {
  public:
-  // How long the transport waits before it calls Retry, while WantsRetry.
-  static constexpr absl::Duration kRetryDelay = absl::Milliseconds(50);
-
   // A request and its id.  If `request` is an error, that is the answer.
   struct Item {
     std::string id;
@@ -64,7 +62,7 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
     size_t bytes = 0;  // of the message
   };
 
-  // `ready` is called, in Start or on a worker's thread, whenever the result of HasRoom or Next may
+  // `ready` is called, in Start or on another thread, whenever the result of HasRoom or Next may
   // have changed.  It must not block, and may be called after the call has ended.  `parts` must
   // outlive the exchange; `method`, a literal, is what the call is recorded as.
   BulkExchange(const ServerParts* parts, Caller caller, std::function<void()> ready,
@@ -93,10 +91,6 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   // The client has sent everything or, with an error, nothing more can be read.
   void NoMore(const absl::Status& status = absl::OkStatus());
 
-  // Whether something waits for room that no event of this call will make.
-  bool WantsRetry();
-  void Retry();
-
   BulkEvent Next();
 
   // The caller has gone or its deadline has passed: gives up everything that is open.
@@ -104,9 +98,10 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
 
  private:
   struct Open;
-  struct Answer;
 
   bool MayBegin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool WantsRetry() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Retry();
   void Run(std::shared_ptr<Open> open);
   // Runs one that has begun.
   void Translate(const std::shared_ptr<Open>& open);
@@ -117,19 +112,17 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
 
   const std::function<void()> ready_;
   const BulkLimits limits_;
-  int watch_ = 0;  // at the gate
+  int watch_ = 0, tick_ = 0;  // at the gate, and at the ticker
 
   absl::Mutex mutex_;
-  bool reading_ ABSL_GUARDED_BY(mutex_) = false;  // the client may send more
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;    // the end was pulled
-  absl::Status status_ ABSL_GUARDED_BY(mutex_);   // of the call
-  int open_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t open_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  size_t unread_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // of done_
-  bool pulled_ ABSL_GUARDED_BY(mutex_) = false;      // an answer is being written
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;   // the client may send more
+  bool ended_ ABSL_GUARDED_BY(mutex_) = false;     // the end was pulled
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);    // of the call
+  size_t unanswered_ ABSL_GUARDED_BY(mutex_) = 0;  // requests
+  size_t unanswered_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unordered_set<std::shared_ptr<Open>> running_ ABSL_GUARDED_BY(mutex_);  // in the engine
   std::deque<std::shared_ptr<Open>> parked_ ABSL_GUARDED_BY(mutex_);           // there was no room
-  std::deque<Answer> done_ ABSL_GUARDED_BY(mutex_);
+  Outbox<std::string> outbox_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

@@ -23,6 +23,7 @@
 #include "server/auth/caller.h"
 #include "server/auth/principals.h"
 #include "server/base/shared_budget.h"
+#include "server/base/ticker.h"
 #include "server/config/config.h"
 #include "server/models/model_registry.h"
 #include "server/observe/load_meter.h"
@@ -50,6 +51,7 @@ struct ServerParts {
   SharedBudget* requests = nullptr;  // bytes that calls take while they are worked on
   Tracer* tracer = nullptr;          // null: nothing is traced
   const LoadMeter* load = nullptr;   // null: nobody is told
+  Ticker* ticker = nullptr;
   DocumentDesk* documents = nullptr;
   DocumentStore* stored_documents = nullptr;
   WorkThreads* store_threads = nullptr;

@@ -25,26 +25,6 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentDesk::NewSpool(const std::string&
   return Spool::New(expected, std::move(share));
 }
 
-int DocumentDesk::Watch(std::function<void(absl::Time now)> look) {
-  absl::MutexLock lock(&mutex_);
-  looks_.emplace(++watches_, std::move(look));
-  return watches_;
-}
-
-void DocumentDesk::Unwatch(int watch) {
-  absl::MutexLock lock(&mutex_);
-  looks_.erase(watch);
-}
-
-void DocumentDesk::Tidy(absl::Time now) {
-  std::map<int, std::function<void(absl::Time now)>> looks;
-  {
-    absl::MutexLock lock(&mutex_);
-    looks = looks_;
-  }
-  for (const auto& [watch, look] : looks) look(now);
-}
-
 void DocumentDesk::Run(std::function<void()> work) {
   {
     absl::MutexLock lock(&mutex_);

@@ -14,14 +14,12 @@
 
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "server/base/shared_budget.h"
 #include "server/base/spool.h"
 #include "server/config/config.h"
@@ -51,12 +49,6 @@ class DocumentDesk {
     return {places_.Stats(), files_.Stats(), memory_.Stats()};
   }
 
-  // Calls `look`, which must not block, in each Tidy.  Returns a number for Unwatch.
-  int Watch(std::function<void(absl::Time now)> look);
-  void Unwatch(int watch);
-  // Lets all watchers see what has waited for too long.
-  void Tidy(absl::Time now);
-
   // Runs `work` on a thread of its own.
   void Run(std::function<void()> work);
   void AwaitIdle();
@@ -66,8 +58,6 @@ class DocumentDesk {
   SharedBudget places_, files_, memory_;
   absl::Mutex mutex_;
   int working_ ABSL_GUARDED_BY(mutex_) = 0;
-  int watches_ ABSL_GUARDED_BY(mutex_) = 0;  // so far
-  std::map<int, std::function<void(absl::Time now)>> looks_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

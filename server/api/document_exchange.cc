@@ -14,7 +14,7 @@ DocumentExchange::DocumentExchange(const ServerParts* parts, Caller caller,
     : parts_(parts), caller_(std::move(caller)), ready_(std::move(ready)) {}
 
 DocumentExchange::~DocumentExchange() {
-  if (watch_ != 0) parts_->documents->Unwatch(watch_);
+  if (tick_ != 0) parts_->ticker->Unwatch(tick_);
 }
 
 void DocumentExchange::Start() {
@@ -30,7 +30,7 @@ void DocumentExchange::Start() {
                                          "TranslateDocument");
   translator_.emplace(parts_, bulk_.get(),
                       [this](const v1::DocumentProgress& progress) { OnProgress(progress); });
-  watch_ = parts_->documents->Watch([weak = weak_from_this()](absl::Time now) {
+  tick_ = parts_->ticker->Watch([weak = weak_from_this()](absl::Time now) {
     if (const auto self = weak.lock()) self->EndIfSilent(now);
   });
   bulk_->Start();

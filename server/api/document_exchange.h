@@ -103,7 +103,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   const std::function<void()> ready_;
   std::shared_ptr<BulkExchange> bulk_;
   std::optional<DocumentTranslator> translator_;  // set by Start
-  int watch_ = 0;                                 // at the desk, likewise
+  int tick_ = 0;                                  // at the ticker, likewise
 
   // Used by the transport while receiving, then by the working thread, then by the transport.
   v1::DocumentHeader header_;

@@ -290,14 +290,9 @@ void DocumentTranslator::NoteProgress(const Part& part) const {
 
 // Waits for an event of the bulk exchange; or until a passage may be tried again.
 void DocumentTranslator::AwaitNews(absl::Time until) {
-  const bool retry = bulk_->WantsRetry();
-  if (retry) until = std::min(until, absl::Now() + BulkExchange::kRetryDelay);
-  {
-    absl::MutexLock lock(&mutex_);
-    mutex_.AwaitWithDeadline(absl::Condition(&news_), until);
-    news_ = false;
-  }
-  if (retry && bulk_->WantsRetry()) bulk_->Retry();
+  absl::MutexLock lock(&mutex_);
+  mutex_.AwaitWithDeadline(absl::Condition(&news_), until);
+  news_ = false;
 }
 
 // What is still in flight after an error is answered to nobody.

@@ -7,7 +7,7 @@
 //
 // translate_exchange.h: Translate. stream_exchange.h: TranslateStream. bulk_exchange.h:
 // TranslateBulk. score_exchange.h: Score.  Those of one answer are EngineExchanges; from the others
-// the transport pulls ExchangeEvents.
+// the transport pulls ExchangeEvents (outbox.h).
 
 #ifndef DRAGOMAN_SERVER_API_EXCHANGE_H_
 #define DRAGOMAN_SERVER_API_EXCHANGE_H_
@@ -16,7 +16,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -166,14 +165,6 @@ class EngineExchange : public UnaryExchange, public Exchange {
   }
 
   Done done_;
-};
-
-// What an exchange has to send: a message, or the end, or neither: nothing yet.
-template <typename Message>
-struct ExchangeEvent {
-  std::optional<Message> message;
-  std::shared_ptr<HeldAnswer> held;  // to be kept until the message is sent
-  std::optional<CallEnd> end;        // after an error at once, whatever was not pulled
 };
 
 }  // namespace dragoman

@@ -1,6 +1,5 @@
 #include "server/api/stream_exchange.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -9,7 +8,7 @@
 namespace dragoman {
 
 TranslateStreamExchange::TranslateStreamExchange(const ServerParts* parts, Caller caller,
-                                                 Ready ready)
+                                                 std::function<void()> ready)
     : Exchange(parts, "TranslateStream", std::move(caller)),
       ready_(std::move(ready)),
       task_(parts) {}
@@ -21,16 +20,13 @@ void TranslateStreamExchange::Start(Parse parse) {
 // After an error nothing has been started.
 absl::Status TranslateStreamExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(Enter());
-  {
-    absl::MutexLock lock(&mutex_);
-    held_ = call().Hold();
-  }
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
   if (TranslateTask::AsksStore(parts(), proto)) {
-    return RunWithStore(request(), [this, proto = std::move(proto)](absl::Status status) {
-      if (status.ok()) status = Run(proto);
-      if (!status.ok()) End(status);
-    });
+    return RunWithStore(request(),
+                        [self = shared_from_this(), proto = std::move(proto)](absl::Status status) {
+                          if (status.ok()) status = self->Run(proto);
+                          if (!status.ok()) self->End(status);
+                        });
   }
   return Run(std::move(proto));
 }
@@ -38,7 +34,8 @@ absl::Status TranslateStreamExchange::TryStart(Parse parse) {
 absl::Status TranslateStreamExchange::Run(v1::TranslateRequest proto) {
   RETURN_IF_ERROR(Prepare(std::move(proto), &task_));
   task_.Run(
-      request(), [this](TranslateResponse result) { OnDone(std::move(result)); },
+      request(),
+      [self = shared_from_this()](TranslateResponse result) { self->OnDone(std::move(result)); },
       [this](TranslateProgress progress) { OnNews(std::move(progress)); });
   return absl::OkStatus();
 }
@@ -48,36 +45,26 @@ void TranslateStreamExchange::OnNews(TranslateProgress progress) {
     any_text_ = true;
     parts().metrics->OnFirstText(task_.translator()->model(), call().Elapsed());
   }
-  bool tell = false;
   {
     absl::MutexLock lock(&mutex_);
     task_.ToMessages(std::move(progress), [this](v1::TranslateStreamResponse message) {
       mutex_.AssertHeld();
       Add(std::move(message));
     });
-    CountWaiting();
-    tell = waiting_ && !messages_.empty();
-    if (tell) waiting_ = false;
   }
-  if (tell) ready_();
+  ready_();
 }
 
 // Merges stable text with the message before it, if that is text of the same content.
 void TranslateStreamExchange::Add(v1::TranslateStreamResponse message) {
-  if (!messages_.empty() && message.has_stable_text()) {
-    v1::TranslateStreamResponse& last = messages_.back();
-    if (last.has_stable_text() && last.content_index() == message.content_index()) {
-      last.mutable_stable_text()->append(message.stable_text());
-      waiting_bytes_ += message.stable_text().size();
-      return;
-    }
+  v1::TranslateStreamResponse* const last = outbox_.last();
+  if (last != nullptr && last->has_stable_text() && message.has_stable_text() &&
+      last->content_index() == message.content_index()) {
+    last->mutable_stable_text()->append(message.stable_text());
+    return outbox_.Grow(message.stable_text().size());
   }
-  waiting_bytes_ += message.SpaceUsedLong();
-  messages_.push_back(std::move(message));
-}
-
-void TranslateStreamExchange::CountWaiting() {
-  if (held_ != nullptr) held_->Set(waiting_bytes_ + pulled_bytes_);
+  const size_t bytes = message.SpaceUsedLong();
+  outbox_.Put(std::move(message), bytes, call().Hold());
 }
 
 void TranslateStreamExchange::OnDone(TranslateResponse translated) {
@@ -89,7 +76,6 @@ void TranslateStreamExchange::OnDone(TranslateResponse translated) {
     *last.mutable_summary() = task_.Answer(translated, call().Elapsed(), &always);
     absl::MutexLock lock(&mutex_);
     Add(std::move(last));
-    CountWaiting();
   }
   End(translated.status);
 }
@@ -97,34 +83,18 @@ void TranslateStreamExchange::OnDone(TranslateResponse translated) {
 void TranslateStreamExchange::End(const absl::Status& status) {
   call().size() = task_.size();
   CallEnd end = call().End(status);
-  const Ready ready = std::move(ready_);  // outlives this exchange, which ready may destroy
   {
     absl::MutexLock lock(&mutex_);
-    if (!status.ok()) {
-      messages_.clear();
-      waiting_bytes_ = 0;
-    }
+    if (!status.ok()) outbox_.Clear();
     end_ = std::move(end);
-    if (!std::exchange(waiting_, false)) return;
   }
-  ready();
+  ready_();
 }
 
 StreamEvent TranslateStreamExchange::Next() {
   absl::MutexLock lock(&mutex_);
-  StreamEvent event;
-  pulled_bytes_ = 0;  // that was written
-  if (!messages_.empty()) {
-    pulled_bytes_ = messages_.front().SpaceUsedLong();
-    waiting_bytes_ -= std::min(waiting_bytes_, pulled_bytes_);
-    event.message = std::move(messages_.front());
-    messages_.pop_front();
-  } else if (end_.has_value()) {
-    event.end = std::move(end_);
-  } else {
-    waiting_ = true;
-  }
-  CountWaiting();
+  StreamEvent event = outbox_.Next();
+  if (!event.message.has_value()) event.end = std::exchange(end_, std::nullopt);
   return event;
 }
 

@@ -15,10 +15,8 @@
 #include <optional>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "engine/base/field_error.h"
 #include "engine/base/json.h"
 #include "engine/base/mapped_file.h"
@@ -26,6 +24,7 @@
 #include "google/cloud/translate/v3/translation_service.pb.h"
 #include "server/api/document_exchange.h"
 #include "server/base/errors.h"
+#include "server/base/pump.h"
 #include "server/compat/fields.h"
 #include "server/compat/google.h"
 #include "server/compat/rpc.h"
@@ -104,10 +103,10 @@ FileAnswer Answer(const v1::DocumentReport& report, const google_translate::Goog
   before.back() = ',';
   if (!rest.empty()) after.front() = ',';
   FileAnswer answer = {
-      .head = {.content_type = "application/json"},
-      .before = absl::StrCat(
-          call.glossary.empty() ? "{\"documentTranslation\":" : "{\"glossaryDocumentTranslation\":",
-          before, "\"byteStreamOutputs\":[\""),
+      .head = {.content_type = "application/json",
+               .body = absl::StrCat(call.glossary.empty() ? "{\"documentTranslation\":"
+                                                          : "{\"glossaryDocumentTranslation\":",
+                                    before, "\"byteStreamOutputs\":[\"")},
       .after = "\"]}" + after};
   if (!call.model.empty()) answer.head.headers.emplace_back(kIgnored, "model");
   return answer;
@@ -136,8 +135,7 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
        .answer = [call](const v1::DocumentReport& report) { return Answer(report, *call); }});
 }
 
-// A translation over gRPC, where the file and its translation are in one message each.  One thread
-// at a time pumps.
+// A translation over gRPC, where the file and its translation are in one message each.
 class MessageFile final : public std::enable_shared_from_this<MessageFile> {
  public:
   MessageFile(const ServerParts* parts, Caller caller, UnaryExchange::Done done)
@@ -147,7 +145,7 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
     self_ = shared_from_this();
     exchange_ =
         std::make_shared<DocumentExchange>(parts_, std::move(caller_), [weak = weak_from_this()] {
-          if (const auto call = weak.lock()) call->Pump();
+          if (const auto call = weak.lock()) call->OnEvent();
         });
     exchange_->Start();
     if (const std::optional<std::string> principal = exchange_->principal()) {
@@ -161,7 +159,7 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
         exchange_->NoMore(request.status());
       }
     }
-    Pump();
+    OnEvent();
   }
   void Cancel() { exchange_->Cancel(); }
 
@@ -182,20 +180,19 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
     return spool;
   }
 
-  void Pump() {
-    std::optional<CallEnd> end;
-    {
-      absl::MutexLock lock(&mutex_);
-      while (!ended_) {
-        DocumentEvent event = exchange_->Next();
-        if (!event.end.has_value() && !event.message.has_value()) return;
-        ended_ = event.end.has_value();
-        end = std::move(event.end);
-        const bool has_file = !ended_ && !event.message->has_progress();
-        if (has_file && file_ == nullptr) file_ = exchange_->TakeOutput();
-      }
-    }
-    if (end.has_value()) End(*std::move(end));
+  void OnEvent() {
+    const auto self = shared_from_this();
+    pump_.Run([this] { return Step(); });
+  }
+
+  bool Step() {
+    if (ended_) return false;
+    DocumentEvent event = exchange_->Next();
+    ended_ = event.end.has_value();
+    if (ended_) End(*std::move(event.end));
+    if (!event.message.has_value()) return false;
+    if (!event.message->has_progress() && file_ == nullptr) file_ = exchange_->TakeOutput();
+    return true;
   }
 
   void End(CallEnd end) {
@@ -230,8 +227,8 @@ class MessageFile final : public std::enable_shared_from_this<MessageFile> {
   std::shared_ptr<DocumentExchange> exchange_;
   std::shared_ptr<MessageFile> self_;  // until its end
 
-  absl::Mutex mutex_;
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
+  Pump pump_;
+  bool ended_ = false;           // like the next, the pump's
   std::shared_ptr<Spool> file_;  // the translation
 };
 

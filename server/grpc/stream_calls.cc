@@ -1,24 +1,19 @@
-// Every event of a call (the exchange has something to send, a message was written or read, a timer
-// fires) leads to Pump, which does everything that can be done now.  One thread at a time pumps,
-// and checks again for what has come up meanwhile. gRPC's operations may call back before they
-// return, so Pump decides under the lock and acts outside of it.
+// Every event of a call (the exchange has something to send, a message was written or read) lets it
+// do everything that can be done now.  gRPC's operations may call back before they return.
 
 #include "server/grpc/stream_calls.h"
 
-#include <grpcpp/alarm.h>
 #include <grpcpp/impl/codegen/server_callback_handlers.h>
 
-#include <chrono>
+#include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "server/api/bulk_exchange.h"
 #include "server/api/document_exchange.h"
 #include "server/api/stream_exchange.h"
+#include "server/base/pump.h"
 #include "server/grpc/grpc_caller.h"
 #include "server/grpc/raw_message.h"
 
@@ -58,118 +53,71 @@ class StreamedCall : public Reactor,
   template <typename... Parse>
   Reactor* Start(size_t request_bytes, const Parse&... parse) {
     self_ = this->shared_from_this();
-    {
-      absl::MutexLock lock(&mutex_);
-      received_bytes_ = request_bytes;
-    }
+    received_bytes_ = request_bytes;
     Caller caller = CallerOf(*context_);
     caller.message_bytes = request_bytes;
     exchange_ =
         std::make_shared<Exchange>(parts_, std::move(caller), [weak = this->weak_from_this()] {
-          if (const auto call = weak.lock()) call->Pump();
+          if (const auto call = weak.lock()) call->OnEvent();
         });
     exchange_->Start(parse...);
     return this;
   }
 
   void OnWriteDone(bool ok) override {
-    {
-      absl::MutexLock lock(&mutex_);
-      outgoing_.Clear();
-      held_ = nullptr;
-      writing_ = false;
-    }
+    outgoing_.Clear();
+    held_ = nullptr;
+    writing_ = false;
     if (!ok) exchange_->Cancel();
-    Pump();
+    OnEvent();
   }
   void OnCancel() override { exchange_->Cancel(); }
   void OnDone() override { const auto last = std::move(self_); }
 
  protected:
   void OnMessage(bool ok) {
-    const size_t bytes = ok ? incoming_.Length() : 0;
     if (ok) {
+      received_bytes_ += incoming_.Length();
       Take(incoming_, parts_->max_message_bytes, exchange_.get());
       incoming_.Clear();
     } else {
       exchange_->NoMore();
     }
-    {
-      absl::MutexLock lock(&mutex_);
-      received_bytes_ += bytes;
-      reading_ = false;
-    }
-    Pump();
+    reading_ = false;
+    OnEvent();
   }
 
  private:
-  static constexpr bool kReads = requires(Exchange & exchange) { exchange.HasRoom(); };
-  static constexpr bool kRetries = requires(Exchange & exchange) { exchange.WantsRetry(); };
-
-  bool WantsMessage() {
-    if constexpr (kReads) return exchange_->HasRoom();
-    return false;
-  }
-  bool WantsRetry() {
-    if constexpr (kRetries) return exchange_->WantsRetry();
-    return false;
+  void OnEvent() {
+    const auto self = this->shared_from_this();  // after Finish the call may be over
+    pump_.Run([this] { return Step(); });
   }
 
-  void Pump() {
-    mutex_.Lock();
-    if (pumping_) return mutex_.Unlock();
-    pumping_ = true;
-    while (true) {
-      auto event = writing_ ? decltype(exchange_->Next())() : exchange_->Next();
-      if (event.end.has_value()) end_ = std::move(event.end);
-      const bool write = event.message.has_value();
-      const bool read = !end_.has_value() && !reading_ && WantsMessage();
-      const bool wait = !end_.has_value() && !waiting_ && WantsRetry();
-      const bool finish = end_.has_value() && !waiting_;
-      if (!write && !read && !wait && !finish) break;
-      if (write) {
-        held_ = std::move(event.held);
-        outgoing_ = Serialized(*std::move(event.message));
-        sent_bytes_ += outgoing_.Length();
+  bool Step() {
+    if (ended_) return false;
+    if constexpr (requires(Exchange & exchange) { exchange.HasRoom(); }) {
+      if (!reading_ && exchange_->HasRoom()) {
+        reading_ = true;
+        this->StartRead(&incoming_);
       }
-      writing_ = writing_ || write;
-      reading_ = reading_ || read;
-      waiting_ = waiting_ || wait;
-      if (finish) {
-        parts_->metrics->OnRpcMessages(end_->method, end_->status.code(), received_bytes_,
-                                       sent_bytes_);
-      }
-      mutex_.Unlock();
-      // After Finish the call may be gone; pumping_ stays set.
-      if (finish) return this->Finish(ToGrpcStatus(*end_, context_));
-      if (write) this->StartWrite(&outgoing_);
-      if constexpr (kReads) {
-        if (read) this->StartRead(&incoming_);
-      }
-      if constexpr (kRetries) {
-        if (wait) RetrySoon();
-      }
-      mutex_.Lock();
     }
-    pumping_ = false;
-    mutex_.Unlock();
-  }
-
-  // Each wait has its own alarm, because one that has fired may still be in its callback.  The call
-  // does not end before that (waiting_).
-  void RetrySoon() {
-    const auto when =
-        std::chrono::system_clock::now() + absl::ToChronoMilliseconds(Exchange::kRetryDelay);
-    alarm_ = std::make_unique<grpc::Alarm>();
-    alarm_->Set(when, [this](bool) {
-      const auto self = this->shared_from_this();
-      {
-        absl::MutexLock lock(&mutex_);
-        waiting_ = false;
-      }
-      exchange_->Retry();
-      Pump();
-    });
+    if (writing_) return false;
+    auto event = exchange_->Next();
+    if (event.message.has_value()) {
+      held_ = std::move(event.held);
+      outgoing_ = Serialized(*std::move(event.message));
+      sent_bytes_ += outgoing_.Length();
+      writing_ = true;
+      this->StartWrite(&outgoing_);
+      return true;
+    }
+    ended_ = event.end.has_value();
+    if (ended_) {
+      parts_->metrics->OnRpcMessages(event.end->method, event.end->status.code(), received_bytes_,
+                                     sent_bytes_);
+      this->Finish(ToGrpcStatus(*event.end, context_));
+    }
+    return false;
   }
 
   const ServerParts* const parts_;
@@ -178,15 +126,12 @@ class StreamedCall : public Reactor,
   std::shared_ptr<Exchange> exchange_;
   grpc::ByteBuffer incoming_, outgoing_;  // being read and written
   std::shared_ptr<HeldAnswer> held_;      // outgoing_
-  std::unique_ptr<grpc::Alarm> alarm_;
 
-  absl::Mutex mutex_;
-  bool pumping_ ABSL_GUARDED_BY(mutex_) = false;
-  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
-  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool waiting_ ABSL_GUARDED_BY(mutex_) = false;  // for the alarm, which must not outlive the call
-  size_t received_bytes_ ABSL_GUARDED_BY(mutex_) = 0, sent_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::optional<CallEnd> end_;  // set once, by Pump
+  Pump pump_;
+  std::atomic<bool> reading_ = false, writing_ = false;
+  std::atomic<size_t> received_bytes_ = 0;
+  size_t sent_bytes_ = 0;  // like the next, the pump's
+  bool ended_ = false;
 };
 
 template <typename Exchange>

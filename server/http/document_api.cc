@@ -1,149 +1,45 @@
 #include "server/http/document_api.h"
 
 #include <atomic>
+#include <optional>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
 #include "server/http/json.h"
 #include "server/http/stream_api.h"
+#include "server/http/streamed_call.h"
 #include "server/observe/trace.h"
 
 namespace dragoman {
 namespace {
 
-FileAnswer FileItself(const v1::DocumentReport& report) {
-  return {.head = {.content_type = report.media_type(), .headers = {SaveAs(report.file_name())}}};
+// The translated file alone, as it is or as a part of an answer.
+StreamFormat<DocumentExchange> AsFile(std::string request_id, const FileCall& call) {
+  const auto file = std::make_shared<FileAnswer>();
+  const auto head = [=, id = std::move(request_id),
+                     answer = call.answer](const DocumentExchange& exchange) {
+    const v1::DocumentReport& report = exchange.report();
+    if (answer == nullptr) {
+      file->head = {.content_type = report.media_type(), .headers = {SaveAs(report.file_name())}};
+    } else {
+      *file = answer(report);
+    }
+    file->head.headers.emplace_back("X-Request-Id", id);
+    return file->head;
+  };
+  const auto event = [in_base64 =
+                          call.answer != nullptr](const v1::TranslateDocumentResponse& message) {
+    return in_base64 ? absl::Base64Escape(message.chunk()) : message.chunk();
+  };
+  const auto last = [file](const CallEnd& end) -> std::optional<std::string> {
+    if (!end.status.ok()) return std::nullopt;
+    return file->after;
+  };
+  return {.head = head, .event = event, .last = last, .error = call.error};
 }
-
-// One translation of a file whose sender waits for it.  Events come from the exchange and from the
-// connection; one thread at a time pumps, and checks again for what has come up meanwhile.
-class HttpDocument : public std::enable_shared_from_this<HttpDocument> {
- public:
-  // With `events` it answers with all messages of the stream, otherwise with the file.
-  HttpDocument(std::shared_ptr<HttpAnswer> answer, std::string request_id, bool events,
-               FileCall call)
-      : answer_(std::move(answer)),
-        request_id_(std::move(request_id)),
-        events_(events),
-        call_(std::move(call)) {}
-
-  // `received` is why the file was refused before the call, if it was.
-  void Start(const ServerParts* parts, Caller caller, const absl::Status& received,
-             DocumentExchange::ReadFile read) {
-    self_ = shared_from_this();
-    exchange_ =
-        std::make_shared<DocumentExchange>(parts, std::move(caller), [weak = weak_from_this()] {
-          if (const auto call = weak.lock()) call->Pump();
-        });
-    exchange_->Start();
-    answer_->OnGone([weak = weak_from_this()] {
-      if (const auto call = weak.lock()) call->Gone();
-    });
-    if (received.ok()) {
-      exchange_->Work(std::move(read));
-    } else {
-      exchange_->NoMore(received);
-    }
-    Pump();
-  }
-
- private:
-  void Pump() {
-    const auto self = shared_from_this();
-    absl::MutexLock lock(&mutex_);
-    while (!writing_ && !ended_) {
-      DocumentEvent event = exchange_->Next();
-      if (event.end.has_value()) {
-        ended_ = true;
-        End(*event.end);
-        self_ = nullptr;
-      } else if (!event.message.has_value()) {
-        return;
-      } else if (!gone_ && (events_ || event.message->has_chunk())) {
-        std::string text = Begin();
-        text += events_ ? EventOf(*event.message) : Written(event.message->chunk());
-        writing_ = true;
-        // Called back later, on the connection's thread.
-        answer_->Write(std::move(text), [self] { self->OnWritten(); });
-      }
-    }
-  }
-
-  // The client has gone away: nothing is written any more.
-  void Gone() {
-    {
-      absl::MutexLock lock(&mutex_);
-      gone_ = true;
-      writing_ = false;
-    }
-    exchange_->Cancel();
-    Pump();
-  }
-
-  void OnWritten() {
-    {
-      absl::MutexLock lock(&mutex_);
-      writing_ = false;
-    }
-    Pump();
-  }
-
-  FileAnswer Describe() const {
-    FileAnswer file;
-    if (events_) {
-      file.head = {.content_type = kEventStream, .headers = {{"X-Accel-Buffering", "no"}}};
-    } else {
-      file = call_.answer == nullptr ? FileItself(exchange_->report())
-                                     : call_.answer(exchange_->report());
-    }
-    file.head.headers.emplace_back("X-Request-Id", request_id_);
-    return file;
-  }
-
-  // Sends the head, once; returns what stands in front of the file.
-  std::string Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (std::exchange(begun_, true)) return "";
-    file_ = Describe();
-    answer_->Begin(file_.head);
-    return file_.before;
-  }
-
-  std::string Written(const std::string& chunk) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return file_.before.empty() ? chunk : absl::Base64Escape(chunk);
-  }
-
-  void End(const CallEnd& end) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!begun_ && !end.status.ok()) return answer_->Send(call_.error(end));
-    if (!begun_) {
-      FileAnswer file = Describe();
-      file.head.body = file.before + file.after;
-      return answer_->Send(std::move(file.head));
-    }
-    if (!end.status.ok() && !events_) return;  // it is cut off: the connection closes
-    if (!end.status.ok()) answer_->Write(ErrorEventOf(end), nullptr);
-    if (end.status.ok() && !file_.after.empty()) answer_->Write(file_.after, nullptr);
-    answer_->End();
-  }
-
-  std::shared_ptr<HttpAnswer> answer_;
-  const std::string request_id_;
-  const bool events_;
-  const FileCall call_;
-  std::shared_ptr<DocumentExchange> exchange_;
-  std::shared_ptr<HttpDocument> self_;  // until its end
-
-  absl::Mutex mutex_;
-  FileAnswer file_ ABSL_GUARDED_BY(mutex_);  // once it has begun
-  bool writing_ ABSL_GUARDED_BY(mutex_) = false;
-  bool begun_ ABSL_GUARDED_BY(mutex_) = false;
-  bool gone_ ABSL_GUARDED_BY(mutex_) = false;
-  bool ended_ ABSL_GUARDED_BY(mutex_) = false;
-};
 
 // A file that is being sent.
 struct Sending {
@@ -250,17 +146,22 @@ void TranslateFileOverHttp(const ApiContext& context, HttpRequest http,
   // The head of the answer contains the id, and is sent before the end of the call.
   if (!IsRequestId(caller.request_id)) caller.request_id = NewRequestId();
   const bool events = file_call.events && MediaType(http.Header("accept")) == kEventStream;
-  const auto call =
-      std::make_shared<HttpDocument>(std::move(answer), caller.request_id, events, file_call);
-  const absl::Status received = http.upload == nullptr ? absl::OkStatus() : http.upload->refusal();
+  const auto call = std::make_shared<StreamedHttpCall<DocumentExchange>>(
+      std::move(answer), events ? AsEvents<DocumentExchange>(caller.request_id, file_call.error)
+                                : AsFile(caller.request_id, file_call));
   const auto request = std::make_shared<HttpRequest>(std::move(http));
-  call->Start(context.parts, std::move(caller), received,
-              [request, read = file_call.read](
-                  v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
+  call->Run(std::make_shared<DocumentExchange>(context.parts, std::move(caller), call->Ready()),
+            [&](DocumentExchange* exchange) {
+              exchange->Start();
+              const absl::Status received =
+                  request->upload == nullptr ? absl::OkStatus() : request->upload->refusal();
+              if (!received.ok()) return exchange->NoMore(received);
+              exchange->Work([request, read = file_call.read](v1::DocumentHeader* header) {
                 absl::StatusOr<std::shared_ptr<Spool>> file = read(*request, header);
                 request->upload = nullptr;
                 return file;
               });
+            });
 }
 
 void AddDocumentApi(const ApiContext& context, HttpRouter* router) {

@@ -27,11 +27,10 @@ std::pair<std::string, std::string> SaveAs(const std::string& file_name);
 void SendSpooled(const std::shared_ptr<HttpAnswer>& answer, HttpResponse head,
                  std::shared_ptr<const Spool> file, std::function<void()> sent);
 
-// The answer that has a translated file in it.
+// An answer that has a translated file in it, in base64.
 struct FileAnswer {
-  HttpResponse head;  // without a body
-  // What stands around the file, which is written in base64 if there is any.
-  std::string before, after;
+  HttpResponse head;  // with what stands in front of the file
+  std::string after;  // what stands behind it
 };
 
 // How an API reads a file and answers with its translation.

@@ -263,7 +263,7 @@ TEST(DocumentLimitsTest, WhoFallsSilentLosesThePlace) {
       std::atomic<bool> ended = false;
       std::thread clock([&] {
         while (!ended) {
-          server.server().documents().Tidy(absl::Now() + options.documents.patience);
+          server.server().ticker().Tick(absl::Now() + options.documents.patience);
           absl::SleepFor(absl::Milliseconds(10));
         }
       });
@@ -288,7 +288,7 @@ TEST(DocumentLimitsTest, WhoPausesForLessKeepsThePlace) {
   const auto call = server.translation().TranslateDocument(&context);
   call->Write(HeaderFor("a.txt"));
   server.AwaitSample("dragoman_requests_in_flight", 1);
-  server.server().documents().Tidy(absl::Now() + options.documents.patience / 2);
+  server.server().ticker().Tick(absl::Now() + options.documents.patience / 2);
   call->Write(Chunk("The cat is old."));
   call->WritesDone();
   v1::TranslateDocumentResponse message;
@@ -310,7 +310,7 @@ TEST(DocumentLimitsTest, WhoWaitsForAnAnswerIsNotSilent) {
   v1::TranslateDocumentResponse message;
   ASSERT_TRUE(call->Read(&message));
   EXPECT_TRUE(message.has_progress());  // the work has begun
-  server.server().documents().Tidy(absl::Now() + absl::Hours(1));
+  server.server().ticker().Tick(absl::Now() + absl::Hours(1));
   while (call->Read(&message)) {
   }
   const grpc::Status status = call->Finish();

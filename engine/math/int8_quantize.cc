@@ -47,6 +47,41 @@ void QuantizeRow(const float* x, int n, int padded, uint8_t* values, float* scal
   for (; i < padded; ++i) values[i] = 0;
 }
 
+// As QuantizeWeights.
+float QuantizeOutput(const float* weights, int n, float step, int8_t* values) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<int8_t, decltype(d)> d8;
+  const int lanes = static_cast<int>(hn::Lanes(d));
+  bool finite = true;
+  auto maxima = hn::Zero(d);
+  int i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, weights + i);
+    finite = finite && hn::AllTrue(d, hn::IsFinite(v));
+    maxima = hn::Max(maxima, hn::Abs(v));
+  }
+  float max = hn::GetLane(hn::MaxOfLanes(d, maxima));
+  for (; i < n; ++i) {
+    finite = finite && std::isfinite(weights[i]);
+    max = std::max(max, std::abs(weights[i]));
+  }
+  if (!finite) return std::numeric_limits<float>::quiet_NaN();
+  const bool has_step = step > 0.0f;
+  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
+  const auto largest = hn::Set(d, 127.0f);
+  for (i = 0; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, weights + i);
+    const auto scaled = has_step ? hn::Div(v, hn::Set(d, step)) : hn::Mul(v, hn::Set(d, inverse));
+    const auto rounded = hn::NearestInt(hn::Clamp(scaled, hn::Neg(largest), largest));
+    hn::StoreU(hn::DemoteTo(d8, rounded), d8, values + i);
+  }
+  for (; i < n; ++i) {
+    const float scaled = has_step ? weights[i] / step : weights[i] * inverse;
+    values[i] = static_cast<int8_t>(std::lrint(std::clamp(scaled, -127.0f, 127.0f)));
+  }
+  return has_step ? step : max / 127.0f;
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace dragoman
 HWY_AFTER_NAMESPACE();
@@ -55,6 +90,7 @@ HWY_AFTER_NAMESPACE();
 namespace dragoman {
 
 HWY_EXPORT(QuantizeRow);
+HWY_EXPORT(QuantizeOutput);
 
 void QuantizedRows::Resize(int rows, int its_inputs) {
   inputs = its_inputs;
@@ -75,22 +111,8 @@ void QuantizeRows(MatrixView<const float> x, int first, int end, QuantizedRows* 
 }
 
 float QuantizeWeights(absl::Span<const float> weights, float step, int8_t* values) {
-  float max = 0.0f;
-  for (const float w : weights) {
-    if (!std::isfinite(w)) return std::numeric_limits<float>::quiet_NaN();
-    max = std::max(max, std::abs(w));
-  }
-  if (step > 0.0f) {
-    for (size_t i = 0; i < weights.size(); ++i) {
-      values[i] = static_cast<int8_t>(std::clamp(std::lrint(weights[i] / step), -127L, 127L));
-    }
-    return step;
-  }
-  const float inverse = max > 0.0f ? 127.0f / max : 0.0f;
-  for (size_t i = 0; i < weights.size(); ++i) {
-    values[i] = static_cast<int8_t>(std::lrint(weights[i] * inverse));
-  }
-  return max / 127.0f;
+  return HWY_DYNAMIC_DISPATCH(QuantizeOutput)(weights.data(), static_cast<int>(weights.size()),
+                                              step, values);
 }
 
 }  // namespace dragoman

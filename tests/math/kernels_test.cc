@@ -1,10 +1,13 @@
 #include "engine/math/kernels.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
 #include "engine/math/attend.h"
+#include "engine/math/int8_quantize.h"
 #include "gtest/gtest.h"
 #include "hwy/targets.h"
 #include "tests/math/activation_by_definition.h"
@@ -65,6 +68,37 @@ TEST(AddAndNorm, MayWriteOverItsInput) {
   AddAndNorm(x.view(), y.view(), gain, bias, 1e-5f, apart.view());
   AddAndNorm(x.view(), y.view(), gain, bias, 1e-5f, x.view());
   for (int r = 0; r < 4; ++r) EXPECT_EQ(x.Row(r), apart.Row(r));
+}
+
+TEST(QuantizeWeights, AgreesWithTheDefinitionForEveryWidth) {
+  ForEachInstructionSet([] {
+    std::mt19937 random(3);
+    for (int size = 1; size <= 70; ++size) {
+      std::vector<float> weights = RandomVector(size, &random);
+      for (const float step : {0.0f, 0.01f, 1e-30f}) {  // the last makes all of them too large
+        std::vector<int8_t> values(size);
+        const float scale = QuantizeWeights(weights, step, values.data());
+        float max = 0.0f;
+        for (const float w : weights) max = std::max(max, std::abs(w));
+        ASSERT_EQ(scale, step > 0.0f ? step : max / 127.0f);
+        for (int i = 0; i < size; ++i) {
+          const float scaled = step > 0.0f ? weights[i] / step : weights[i] * (127.0f / max);
+          ASSERT_EQ(values[i], std::lrint(std::clamp(scaled, -127.0f, 127.0f)))
+              << i << " of " << size;
+        }
+      }
+      for (const float bad : {std::nanf(""), HUGE_VALF, -HUGE_VALF}) {
+        std::vector<float> damaged = weights;
+        damaged[size / 2] = bad;
+        std::vector<int8_t> values(size);
+        ASSERT_TRUE(std::isnan(QuantizeWeights(damaged, 0.0f, values.data())));
+      }
+      const std::vector<float> zeros(size, 0.0f);
+      std::vector<int8_t> values(size, 1);
+      ASSERT_EQ(QuantizeWeights(zeros, 0.0f, values.data()), 0.0f);
+      ASSERT_EQ(values, std::vector<int8_t>(size, 0));
+    }
+  });
 }
 
 // x rounded to bfloat16, as float32.

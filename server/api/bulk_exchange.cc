@@ -62,8 +62,10 @@ void BulkExchange::Start() {
 
 bool BulkExchange::HasRoom() {
   absl::MutexLock lock(&mutex_);
-  return reading_ && parked_.empty() && unanswered_ + outbox_.size() < limits_.items &&
-         unanswered_bytes_ < limits_.bytes && MayBegin();
+  const bool fits = reading_ && parked_.empty() && unanswered_ + outbox_.size() < limits_.items &&
+                    unanswered_bytes_ < limits_.bytes;
+  held_back_ = fits && !MayBegin();
+  return fits && !held_back_;
 }
 
 bool BulkExchange::reads() {
@@ -243,7 +245,7 @@ void BulkExchange::NoMore(const absl::Status& status) {
 // request is one, and so is the client's taking one of many.
 bool BulkExchange::WantsRetry() {
   if (!running_.empty() || outbox_.bytes() >= parts().answers->limits().bulk_call) return false;
-  return !parked_.empty() || (reading_ && !MayBegin());
+  return !parked_.empty() || held_back_;
 }
 
 void BulkExchange::Retry() {

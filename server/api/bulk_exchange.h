@@ -120,6 +120,7 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   absl::Status status_ ABSL_GUARDED_BY(mutex_);    // of the call
   size_t unanswered_ ABSL_GUARDED_BY(mutex_) = 0;  // requests
   size_t unanswered_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool held_back_ ABSL_GUARDED_BY(mutex_) = false;  // the transport, by answers that wait
   std::unordered_set<std::shared_ptr<Open>> running_ ABSL_GUARDED_BY(mutex_);  // in the engine
   std::deque<std::shared_ptr<Open>> parked_ ABSL_GUARDED_BY(mutex_);           // there was no room
   Outbox<std::string> outbox_ ABSL_GUARDED_BY(mutex_);

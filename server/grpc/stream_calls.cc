@@ -93,15 +93,21 @@ class StreamedCall : public Reactor,
     pump_.Run([this] { return Step(); });
   }
 
+  // What is sent makes room for what is read.
   bool Step() {
     if (ended_) return false;
+    const bool wrote = !writing_ && SendNext();
     if constexpr (requires(Exchange & exchange) { exchange.HasRoom(); }) {
-      if (!reading_ && exchange_->HasRoom()) {
+      if (!ended_ && !reading_ && exchange_->HasRoom()) {
         reading_ = true;
         this->StartRead(&incoming_);
       }
     }
-    if (writing_) return false;
+    return wrote;
+  }
+
+  // Whether there was a message.
+  bool SendNext() {
     auto event = exchange_->Next();
     if (event.message.has_value()) {
       held_ = std::move(event.held);

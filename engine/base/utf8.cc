@@ -70,7 +70,7 @@ int CountCodePoints(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
 }
 
-char32_t NextCodePoint(std::string_view text, size_t* position) {
+char32_t NextLongCodePoint(std::string_view text, size_t* position) {
   const size_t length = LengthAt(text, *position);
   if (length == 0) {
     ++*position;
@@ -129,12 +129,6 @@ std::string_view BeginningOf(std::string_view text, size_t most) {
     if (!IsContinuation(text[most - back])) return text.substr(0, most - back);
   }
   return text.substr(0, most);  // these bytes are no code point
-}
-
-bool IsWhiteSpace(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
-         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-         c == 0x205F || c == 0x3000;
 }
 
 std::string_view StripWhiteSpace(std::string_view text) {

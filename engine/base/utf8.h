@@ -26,9 +26,17 @@ std::string ValidUtf8(std::string_view text);
 // REQUIRES: text is valid UTF-8.
 int CountCodePoints(std::string_view text);
 
+// NextCodePoint of what is not ASCII.
+char32_t NextLongCodePoint(std::string_view text, size_t* position);
+
 // The code point whose first byte is text[*position]; moves *position past it.  REQUIRES:
 // *position < text.size().
-char32_t NextCodePoint(std::string_view text, size_t* position);
+inline char32_t NextCodePoint(std::string_view text, size_t* position) {
+  const auto byte = static_cast<unsigned char>(text[*position]);
+  if (byte >= 0x80) return NextLongCodePoint(text, position);
+  ++*position;
+  return byte;
+}
 
 // The last code point.  REQUIRES: text is not empty.
 char32_t LastCodePoint(std::string_view text);
@@ -43,7 +51,12 @@ std::optional<char32_t> ParseCode(std::string_view digits, int base);
 std::string_view BeginningOf(std::string_view text, size_t most);
 
 // What Python's str.isspace and str.strip regard as white space.
-bool IsWhiteSpace(char32_t c);
+inline bool IsWhiteSpace(char32_t c) {
+  if (c > 0x20 && c < 0x85) return false;
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
 
 // `text` without white space at either end.
 std::string_view StripWhiteSpace(std::string_view text);

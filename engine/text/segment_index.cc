@@ -13,7 +13,6 @@
 namespace dragoman {
 namespace {
 
-constexpr uint32_t kNoWord = std::numeric_limits<uint32_t>::max();
 constexpr int kAlmost = 99;  // of sentences that differ in spaces only
 
 // The most edits between sentences of so many words if the percentage is to be reached.
@@ -66,7 +65,9 @@ class Distances {
       a.remove_suffix(1);
       b.remove_suffix(1);
     }
-    if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return std::nullopt;
+    const size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
+    if (longer == 0) return 0;
+    if (most == 0 || longer - shorter > most) return std::nullopt;
     const size_t far = most + 1;
     row_.assign(b.size() + 1, far);
     for (size_t j = 0; j <= std::min(b.size(), most); ++j) row_[j] = j;
@@ -79,7 +80,7 @@ class Distances {
         const size_t above = j < i + most ? row_[j] : far;
         const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
         diagonal = row_[j];
-        row_[j] = std::min({replaced, above + 1, row_[j - 1] + 1});
+        row_[j] = std::min(replaced, std::min(above, row_[j - 1]) + 1);
         least = std::min(least, row_[j]);
       }
       cells_ += last - std::min(last, first) + 1;
@@ -99,10 +100,10 @@ class Distances {
 }  // namespace
 
 std::vector<std::string_view> ComparedWords(std::string_view text) {
-  std::vector<std::string_view> words;
-  for (const TextSpan word : SplitWords(text, SpansOfCharacters(text))) {
-    words.push_back(text.substr(word.begin, word.size()));
-  }
+  const std::vector<TextSpan> spans = SplitWords(text);
+  std::vector<std::string_view> words(spans.size());
+  std::transform(spans.begin(), spans.end(), words.begin(),
+                 [text](TextSpan span) { return text.substr(span.begin, span.size()); });
   return words;
 }
 
@@ -183,34 +184,27 @@ void SegmentIndex::SortByRarity(std::vector<uint32_t>* words) const {
   });
 }
 
-absl::Span<const uint32_t> SegmentIndex::WordsOf(uint32_t segment) const {
-  return absl::MakeConstSpan(words_).subspan(word_begins_[segment],
-                                             word_begins_[segment + 1] - word_begins_[segment]);
-}
-
-absl::Span<const SegmentIndex::Posting> SegmentIndex::WithWord(uint32_t word) const {
-  if (word == kNoWord) return {};
-  return absl::MakeConstSpan(postings_).subspan(posting_begins_[word],
-                                                posting_begins_[word + 1] - posting_begins_[word]);
-}
-
 absl::Span<const uint32_t> SegmentIndex::WithSource(std::string_view source) const {
   const auto begin =
       std::lower_bound(by_source_.begin(), by_source_.end(), source,
                        [this](uint32_t s, std::string_view x) { return segment(s).source < x; });
-  const auto end =
-      std::upper_bound(begin, by_source_.end(), source,
-                       [this](std::string_view x, uint32_t s) { return x < segment(s).source; });
+  // Most are there once, or not at all.
+  auto end = begin;
+  const auto is_same = [&] { return end != by_source_.end() && segment(*end).source == source; };
+  if (is_same() && (++end, is_same())) {
+    end = std::upper_bound(end, by_source_.end(), source, [this](std::string_view x, uint32_t s) {
+      return x < segment(s).source;
+    });
+  }
   return absl::MakeConstSpan(by_source_)
       .subspan(static_cast<size_t>(begin - by_source_.begin()), static_cast<size_t>(end - begin));
 }
 
-absl::Span<const uint32_t> SegmentIndex::WithContext(std::string_view source,
+absl::Span<const uint32_t> SegmentIndex::WithContext(absl::Span<const uint32_t> of_source,
                                                      std::string_view previous,
                                                      std::string_view next) const {
   using Context = std::pair<std::string_view, std::string_view>;
   const Context context(previous, next);
-  const absl::Span<const uint32_t> of_source = WithSource(source);
   const absl::Span<const uint32_t> all =
       absl::MakeConstSpan(by_context_)
           .subspan(static_cast<size_t>(of_source.data() - by_source_.data()), of_source.size());
@@ -225,16 +219,22 @@ absl::Span<const uint32_t> SegmentIndex::WithContext(std::string_view source,
 
 std::optional<size_t> SegmentIndex::FindSame(const MemorySegment& segment) const {
   const absl::Span<const uint32_t> same =
-      WithContext(segment.source, segment.previous, segment.next);
+      WithContext(WithSource(segment.source), segment.previous, segment.next);
   if (same.empty()) return std::nullopt;
   return same.back();
 }
 
 std::optional<SegmentMatch> SegmentIndex::FindInContext(const SegmentQuery& query,
                                                         absl::Span<const uint32_t> hidden) const {
+  return FindInContext(WithSource(query.source), query, hidden);
+}
+
+std::optional<SegmentMatch> SegmentIndex::FindInContext(absl::Span<const uint32_t> of_source,
+                                                        const SegmentQuery& query,
+                                                        absl::Span<const uint32_t> hidden) const {
   if (query.previous.empty() && query.next.empty()) return std::nullopt;
   const std::optional<uint32_t> last =
-      LastSeen(WithContext(query.source, query.previous, query.next), hidden);
+      LastSeen(WithContext(of_source, query.previous, query.next), hidden);
   if (!last.has_value()) return std::nullopt;
   return SegmentMatch{*last, 100, /*in_context=*/true};
 }
@@ -282,9 +282,10 @@ std::vector<uint32_t> SegmentIndex::Candidates(absl::Span<const uint32_t> words,
 
 std::optional<SegmentMatch> SegmentIndex::Find(const SegmentQuery& query, int percent,
                                                absl::Span<const uint32_t> hidden) const {
-  std::optional<SegmentMatch> best = FindInContext(query, hidden);
+  const absl::Span<const uint32_t> same = WithSource(query.source);
+  std::optional<SegmentMatch> best = FindInContext(same, query, hidden);
   if (best.has_value()) return best;
-  if (const auto last = LastSeen(WithSource(query.source), hidden); last.has_value()) {
+  if (const auto last = LastSeen(same, hidden); last.has_value()) {
     return SegmentMatch{*last, 100, /*in_context=*/false};
   }
   if (percent == 100 || query.words.empty()) return std::nullopt;

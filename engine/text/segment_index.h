@@ -93,6 +93,7 @@ class SegmentIndex {
   static size_t Looks();
 
  private:
+  static constexpr uint32_t kNoWord = ~uint32_t{0};
   // A segment that has a word.  Numbers above the largest one are written as that.
   struct Posting {
     uint32_t segment;
@@ -101,10 +102,21 @@ class SegmentIndex {
   };
 
   absl::Span<const uint32_t> WithSource(std::string_view source) const;
-  absl::Span<const uint32_t> WithContext(std::string_view source, std::string_view previous,
-                                         std::string_view next) const;
-  absl::Span<const uint32_t> WordsOf(uint32_t segment) const;
-  absl::Span<const Posting> WithWord(uint32_t word) const;
+  // Of all segments that have a source, those in this context.
+  absl::Span<const uint32_t> WithContext(absl::Span<const uint32_t> of_source,
+                                         std::string_view previous, std::string_view next) const;
+  std::optional<SegmentMatch> FindInContext(absl::Span<const uint32_t> of_source,
+                                            const SegmentQuery& query,
+                                            absl::Span<const uint32_t> hidden) const;
+  absl::Span<const uint32_t> WordsOf(uint32_t segment) const {
+    return {words_.data() + word_begins_[segment],
+            word_begins_[segment + 1] - word_begins_[segment]};
+  }
+  absl::Span<const Posting> WithWord(uint32_t word) const {
+    if (word == kNoWord) return {};
+    return {postings_.data() + posting_begins_[word],
+            posting_begins_[word + 1] - posting_begins_[word]};
+  }
   std::vector<uint32_t> WordIds(const SegmentQuery& query) const;
   void SortByRarity(std::vector<uint32_t>* words) const;
   std::vector<uint32_t> Candidates(absl::Span<const uint32_t> words, int percent) const;

@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "engine/base/utf8.h"
 #include "engine/text/letter_case.h"
 #include "engine/text/words.h"
@@ -34,11 +35,12 @@ char32_t ReadCharacter(char32_t c) {
   return c;
 }
 
-// Calls `add` with what is read and with the bytes of the text that it is.
+// Calls `add` with what is read from a byte on, before which all was read as it is written, and
+// with the bytes of the text that it is.
 template <typename Add>
-void ForEachRead(std::string_view text, Add add) {
-  bool after_space = false;
-  for (size_t i = 0; i < text.size();) {
+void ForEachRead(std::string_view text, size_t i, Add add) {
+  bool after_space = i > 0 && text[i - 1] == ' ';
+  while (i < text.size()) {
     const size_t begin = i;
     const char32_t c = NextCodePoint(text, &i);
     if (IsInvisible(c)) continue;
@@ -50,9 +52,29 @@ void ForEachRead(std::string_view text, Add add) {
 
 std::string ReadAll(std::string_view text, bool fold) {
   std::string all;
-  ForEachRead(StripWhiteSpace(text),
+  ForEachRead(StripWhiteSpace(text), 0,
               [&](char32_t c, TextSpan) { AppendUtf8(fold ? LowerCase(c) : c, &all); });
   return all;
+}
+
+// Makes a text lower case as far as it is read as it is written, and its characters keep their
+// places; returns how far.
+size_t FoldInPlace(std::string* text) {
+  for (size_t i = 0; i < text->size();) {
+    const size_t begin = i;
+    const char32_t c = NextCodePoint(*text, &i);
+    if (c > ' ' && c < 0x80) {
+      (*text)[begin] = absl::ascii_tolower(static_cast<unsigned char>(c));
+      continue;
+    }
+    const bool is_second_space = c == ' ' && begin > 0 && (*text)[begin - 1] == ' ';
+    if (IsInvisible(c) || ReadCharacter(c) != c || is_second_space) return begin;
+    std::string lower;
+    AppendUtf8(LowerCase(c), &lower);
+    if (lower.size() != i - begin) return begin;
+    text->replace(begin, lower.size(), lower);
+  }
+  return text->size();
 }
 
 }  // namespace
@@ -61,15 +83,17 @@ std::string TermKey(std::string_view text, bool ignore_case) {
   return (ignore_case ? "i" : "w") + ReadAll(text, /*fold=*/ignore_case);
 }
 
-FoldedText::FoldedText(std::string_view text) : text_(text) {
-  folded_.reserve(text.size());
-  written_.reserve(text.size());
-  characters_.reserve(text.size() + 1);
+FoldedText::FoldedText(std::string_view text)
+    : text_(text), folded_(text), plain_(FoldInPlace(&folded_)) {
+  if (plain_ == text.size()) return;
+  folded_.resize(plain_);
+  written_ = text.substr(0, plain_);
+  characters_.reserve(text.size() - plain_ + 1);
   const auto add = [this](TextSpan span) {
     characters_.push_back(
         {static_cast<uint32_t>(folded_.size()), static_cast<uint32_t>(written_.size()), span});
   };
-  ForEachRead(text, [&](char32_t c, TextSpan span) {
+  ForEachRead(text, plain_, [&](char32_t c, TextSpan span) {
     add(span);
     AppendUtf8(LowerCase(c), &folded_);
     AppendUtf8(c, &written_);
@@ -77,7 +101,8 @@ FoldedText::FoldedText(std::string_view text) : text_(text) {
   add({text.size(), text.size()});
 }
 
-// The index of the character that begins at that byte or, if there is none, before it.
+// The index of the character that begins at that byte or, if there is none, before it.  REQUIRES:
+// byte >= plain_.
 size_t FoldedText::At(size_t byte) const {
   const auto after = std::upper_bound(
       characters_.begin(), characters_.end(), byte,
@@ -86,11 +111,14 @@ size_t FoldedText::At(size_t byte) const {
 }
 
 TextSpan FoldedText::SpanOf(TextSpan folded) const {
-  return {characters_[At(folded.begin)].span.begin, characters_[At(folded.end - 1)].span.end};
+  const size_t begin =
+      folded.begin < plain_ ? folded.begin : characters_[At(folded.begin)].span.begin;
+  return {begin, folded.end <= plain_ ? folded.end : characters_[At(folded.end - 1)].span.end};
 }
 
 std::string_view FoldedText::WrittenAt(TextSpan folded) const {
-  const size_t begin = characters_[At(folded.begin)].written;
+  if (folded.end <= plain_) return text_.substr(folded.begin, folded.size());
+  const size_t begin = folded.begin < plain_ ? folded.begin : characters_[At(folded.begin)].written;
   const size_t end = characters_[At(folded.end - 1) + 1].written;
   return std::string_view(written_).substr(begin, end - begin);
 }
@@ -152,15 +180,16 @@ uint32_t TermIndex::Child(uint32_t node, uint8_t byte) const {
 
 // The child of a node or, if it has none, of the longest end that has one; or else the root.
 uint32_t TermIndex::After(uint32_t node, uint8_t byte) const {
-  uint32_t child = Child(node, byte);
-  while (child == 0 && node != 0) {
-    node = nodes_[node].fallback;
-    child = Child(node, byte);
+  for (; node != 0; node = nodes_[node].fallback) {
+    if (const uint32_t child = Child(node, byte); child != 0) return child;
   }
-  return child;
+  return first_[byte];
 }
 
 void TermIndex::AddFallbacks() {
+  for (uint32_t c = nodes_[0].first_child; c < nodes_[1].first_child; ++c) {
+    first_[nodes_[c].byte] = c;
+  }
   for (uint32_t node = 0; node + 1 < nodes_.size(); ++node) {
     for (uint32_t c = nodes_[node].first_child; c < nodes_[node + 1].first_child; ++c) {
       const uint32_t fallback = node == 0 ? 0 : After(nodes_[node].fallback, nodes_[c].byte);

@@ -68,8 +68,12 @@ class FoldedText {
   size_t At(size_t byte) const;
 
   const std::string_view text_;
-  std::string folded_, written_;
-  std::vector<Character> characters_;  // and an end
+  std::string folded_;
+  // Up to this byte it is read as it is written, but for case; mostly, that is all of it.
+  const size_t plain_;
+  // If it is not: all, and the characters from that byte on and an end.
+  std::string written_;
+  std::vector<Character> characters_;
 };
 
 // Immutable.  Takes about 20 bytes per byte of the terms that others do not begin with.
@@ -121,6 +125,7 @@ class TermIndex {
   absl::Span<const uint32_t> Written(const Group& group, std::string_view exact) const;
 
   std::vector<Node> nodes_;  // the root first, then the shorter before the longer; then a last one
+  std::array<uint32_t, 256> first_ = {};  // by byte, the child of the root, or the root
   std::vector<Group> groups_;
   std::vector<uint32_t> order_;  // terms, by what is read of them, then by exact_, then their own
   std::vector<std::string> exact_;  // by term: as it must be written; "": in any case

@@ -51,6 +51,7 @@ bool InRanges(absl::Span<const Range> ranges, char32_t c) {
 enum class Kind { kSpace, kLetter, kDigit, kNoSpaces, kMark };
 
 Kind KindOf(char32_t c) {
+  if ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') return Kind::kLetter;
   if (IsWhiteSpace(c)) return Kind::kSpace;
   if (c >= '0' && c <= '9') return Kind::kDigit;
   if (InRanges(kMarks, c)) return Kind::kMark;
@@ -65,14 +66,10 @@ struct WordCharacter {
   Kind kind;
 };
 
-std::vector<WordCharacter> CharactersOf(std::string_view text) {
-  std::vector<WordCharacter> characters;
-  for (size_t i = 0; i < text.size();) {
-    const size_t begin = i;
-    const char32_t c = NextCodePoint(text, &i);
-    characters.push_back({c, begin, i, KindOf(c)});
-  }
-  return characters;
+WordCharacter CharacterAt(std::string_view text, size_t begin) {
+  size_t end = begin;
+  const char32_t c = NextCodePoint(text, &end);
+  return {c, begin, end, KindOf(c)};
 }
 
 // Whether a mark joins the characters on both sides of it.
@@ -91,6 +88,33 @@ bool Joins(const WordCharacter& before, const WordCharacter& mark, const WordCha
     default:
       return false;
   }
+}
+
+// The words of a text; of those without spaces between them, ends_at says where they end.
+template <typename EndsAt>
+std::vector<TextSpan> SplitAt(std::string_view text, EndsAt ends_at) {
+  std::vector<TextSpan> words;
+  words.reserve(text.size() / 4);
+  for (size_t end = 0; end < text.size();) {
+    const WordCharacter first = CharacterAt(text, end);
+    WordCharacter last = first;
+    const auto goes_on_with = [&](const WordCharacter& next) {
+      if (first.kind == Kind::kMark) return next.c == first.c;
+      if (first.kind == Kind::kNoSpaces) return next.kind == first.kind && !ends_at(next.begin);
+      return IsWordKind(next.kind) || (next.kind == Kind::kMark && next.end < text.size() &&
+                                       Joins(last, next, CharacterAt(text, next.end)));
+    };
+    end = first.end;
+    if (first.kind == Kind::kSpace) continue;
+    while (end < text.size()) {
+      const WordCharacter next = CharacterAt(text, end);
+      if (!goes_on_with(next)) break;
+      last = next;
+      end = next.end;
+    }
+    words.push_back({first.begin, end});
+  }
+  return words;
 }
 
 // Units that are written with two letters or three, whatever the language.
@@ -186,33 +210,14 @@ bool IsWholeWord(std::string_view text, size_t begin, size_t end) {
 }
 
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens) {
-  const std::vector<WordCharacter> characters = CharactersOf(text);
-  const size_t n = characters.size();
-  auto token_ends = [&, t = size_t{0}](size_t place) mutable {
+  return SplitAt(text, [&, t = size_t{0}](size_t place) mutable {
     while (t < tokens.size() && tokens[t].end < place) ++t;
     return t < tokens.size() && tokens[t].end == place;
-  };
-  std::vector<TextSpan> words;
-  for (size_t i = 0; i < n;) {
-    const WordCharacter& first = characters[i];
-    size_t end = i + 1;
-    if (first.kind == Kind::kMark) {
-      while (end < n && characters[end].c == first.c) ++end;
-    } else if (first.kind == Kind::kNoSpaces) {
-      while (end < n && characters[end].kind == first.kind && !token_ends(characters[end].begin)) {
-        ++end;
-      }
-    } else if (IsWordKind(first.kind)) {
-      while (end < n &&
-             (IsWordKind(characters[end].kind) ||
-              (end + 1 < n && Joins(characters[end - 1], characters[end], characters[end + 1])))) {
-        ++end;
-      }
-    }
-    if (first.kind != Kind::kSpace) words.push_back({first.begin, characters[end - 1].end});
-    i = end;
-  }
-  return words;
+  });
+}
+
+std::vector<TextSpan> SplitWords(std::string_view text) {
+  return SplitAt(text, [](size_t) { return true; });
 }
 
 }  // namespace dragoman

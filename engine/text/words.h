@@ -20,6 +20,8 @@ namespace dragoman {
 // what the model treats as one: it ends where one of `tokens`, which are in order, ends.  REQUIRES:
 // text is valid UTF-8.
 std::vector<TextSpan> SplitWords(std::string_view text, absl::Span<const TextSpan> tokens);
+// The same, if every character were a token.
+std::vector<TextSpan> SplitWords(std::string_view text);
 
 // The characters of a text, which may stand for tokens that are not known.  REQUIRES: text is valid
 // UTF-8.

@@ -60,9 +60,10 @@ absl::StatusOr<Tracer::Post> PostTraces(const std::string& endpoint,
   const auto http = std::make_shared<HttpClient>();
   return [url, headers, http](const std::string& body) -> absl::StatusOr<int64_t> {
     std::string answer;
-    const auto keep = [&](const WebResponse&, std::string_view bytes) {
-      if (answer.size() < kMostOfAnswer) answer.append(bytes);
-      return absl::OkStatus();
+    const auto keep = [&](const WebResponse&, std::string_view bytes) -> absl::Status {
+      answer.append(bytes);
+      if (answer.size() <= kMostOfAnswer) return absl::OkStatus();
+      return absl::FailedPreconditionError(absl::StrCat(url, ": the answer is too long"));
     };
     ASSIGN_OR_RETURN(const WebResponse response,
                      http->PostJson({.url = url, .headers = headers}, body, kPostTimeout, keep));

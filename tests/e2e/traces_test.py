@@ -84,7 +84,11 @@ def attributes_of(message):
 
 
 class Collector(http.server.ThreadingHTTPServer):
-    """Takes what the schema allows, and refuses the rest.  The first `away` requests get 503."""
+    """Takes what the schema allows, and refuses the rest.  The first `away` requests get 503, and those to an `endless`
+    one get an answer that goes on as long as it is read."""
+
+    endless = False
+    sent = 0  # bytes of such answers
 
     def __init__(self, away=0):
         self.spans, self.resources, self.errors, self.bodies = [], [], [], []
@@ -126,6 +130,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         answer = b'{"partialSuccess":{}}'
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
+        if self.server.endless:
+            self.end_headers()
+            while True:
+                self.wfile.write(answer * 1000)  # until it breaks
+                self.server.sent += len(answer) * 1000
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -310,6 +319,15 @@ class TracesTest(unittest.TestCase):
                    "the loss is counted")
         self.assertIn("traces not sent", server.log_text())
         self.translate(server)  # as if nothing had happened
+
+    def test_of_an_answer_without_end_little_is_read(self):
+        server, collector = self.start("--otlp-one-in", "1")
+        collector.endless = True
+        collector.handle_error = lambda *_: None  # of the connection that breaks
+        self.translate(server)
+        self.assertEqual(server.stop(), 0)
+        self.assertIn("the answer is too long", server.log_text())
+        self.assertLess(collector.sent, 32 << 20)
 
     def test_an_endpoint_that_is_no_url_ends_the_server(self):
         ended = run_server("--model", f"en-de={MODEL}", "--otlp-endpoint", "localhost:4318")

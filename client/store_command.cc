@@ -16,15 +16,29 @@ struct StoreFlags {
   std::string from, to;
 };
 
-using Act = absl::StatusOr<RowCounts> (*)(const StoreFlags& flags, std::vector<std::string>* faults);
+using Act = absl::StatusOr<RowCounts> (*)(const StoreFlags& flags,
+                                          std::vector<std::string>* faults);
 
 std::string FileStore(const std::string& path) { return "sqlite:" + path; }
 
-// A store that is reached now.
+// A store that is reached now; a file is made if it is not there.
 absl::StatusOr<std::unique_ptr<Database>> OpenNow(const std::string& store) {
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(store));
   RETURN_IF_ERROR(database->fault());
   return database;
+}
+
+// NOT_FOUND if it is a file that is not there.
+absl::Status CheckIsThere(absl::string_view store) {
+  std::error_code ignored;
+  if (!absl::ConsumePrefix(&store, "sqlite:")) return absl::OkStatus();
+  if (std::filesystem::exists(std::string(store), ignored)) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat(store, ": there is no such file"));
+}
+
+absl::StatusOr<std::unique_ptr<Database>> OpenOld(const std::string& store) {
+  RETURN_IF_ERROR(CheckIsThere(store));
+  return OpenNow(store);
 }
 
 absl::StatusOr<std::unique_ptr<Database>> NewFile(const std::string& path) {
@@ -36,23 +50,19 @@ absl::StatusOr<std::unique_ptr<Database>> NewFile(const std::string& path) {
 }
 
 absl::StatusOr<RowCounts> Backup(const StoreFlags& flags, std::vector<std::string>*) {
-  ASSIGN_OR_RETURN(const auto from, OpenNow(flags.from));
+  ASSIGN_OR_RETURN(const auto from, OpenOld(flags.from));
   ASSIGN_OR_RETURN(const auto to, NewFile(flags.to));
   return CopyStore(from.get(), to.get());
 }
 
 absl::StatusOr<RowCounts> Restore(const StoreFlags& flags, std::vector<std::string>*) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(flags.from, ignored)) {
-    return absl::NotFoundError(absl::StrCat(flags.from, ": there is no such file"));
-  }
-  ASSIGN_OR_RETURN(const auto from, OpenNow(FileStore(flags.from)));
+  ASSIGN_OR_RETURN(const auto from, OpenOld(FileStore(flags.from)));
   ASSIGN_OR_RETURN(const auto to, OpenNow(flags.to));
   return CopyStore(from.get(), to.get());
 }
 
 absl::StatusOr<RowCounts> Check(const StoreFlags& flags, std::vector<std::string>*) {
-  ASSIGN_OR_RETURN(const auto store, OpenNow(flags.from));
+  ASSIGN_OR_RETURN(const auto store, OpenOld(flags.from));
   return CheckStore(store.get());
 }
 
@@ -61,6 +71,7 @@ absl::StatusOr<RowCounts> Salvage(const StoreFlags& flags, std::vector<std::stri
   if (!absl::ConsumePrefix(&path, "sqlite:")) {
     return absl::InvalidArgumentError("only a file can be salvaged, want sqlite:PATH");
   }
+  RETURN_IF_ERROR(CheckIsThere(flags.from));
   ASSIGN_OR_RETURN(const auto to, NewFile(flags.to));
   return SalvageStore(std::string(path), to.get(), faults);
 }
@@ -95,9 +106,10 @@ ExitCode RunStore(Act act, const StoreFlags& flags, const Console& console) {
 }  // namespace
 
 void AddStoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  CLI::App* const store = app->add_subcommand(
-      "store", "Backs up, restores and checks what servers keep: memory, sqlite:PATH or "
-               "postgresql://USER@HOST/DATABASE");
+  CLI::App* const store =
+      app->add_subcommand("store",
+                          "Backs up, restores and checks what servers keep: memory, sqlite:PATH or "
+                          "postgresql://USER@HOST/DATABASE");
   store->require_subcommand(1);
   for (const Subcommand& each : kSubcommands) {
     auto flags = std::make_shared<StoreFlags>();

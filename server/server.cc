@@ -400,11 +400,11 @@ absl::Status Server::Ready() const {
 std::string Server::Faults() const {
   std::vector<std::string> faults;
   const auto add = [&](const char* what, const absl::Status& fault) {
-    if (!fault.ok()) faults.push_back(absl::StrCat(what, ": ", fault.message()));
+    if (!fault.ok()) faults.push_back(absl::StrCat(what, fault.message()));
   };
-  add("store", database_->fault());
-  if (glossaries_->files() != nullptr) add("glossaries", glossaries_->files()->fault());
-  if (memories_->files() != nullptr) add("translation memories", memories_->files()->fault());
+  add("", database_->fault());  // says so itself
+  if (glossaries_->files() != nullptr) add("glossaries: ", glossaries_->files()->fault());
+  if (memories_->files() != nullptr) add("translation memories: ", memories_->files()->fault());
   return absl::StrJoin(faults, "\n");
 }
 

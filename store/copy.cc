@@ -35,8 +35,7 @@ std::string SelectAll(const Table& table) {
 }
 
 std::string InsertOne(const Table& table) {
-  std::string sql =
-      absl::StrCat("INSERT INTO ", table.name, " (", Columns(table), ") VALUES (");
+  std::string sql = absl::StrCat("INSERT INTO ", table.name, " (", Columns(table), ") VALUES (");
   for (size_t i = 0; i < table.columns.size(); ++i) {
     absl::StrAppend(&sql, i == 0 ? "$" : ", $", i + 1);
   }
@@ -92,7 +91,8 @@ absl::StatusOr<RowCounts> CopyStore(Database* from, Database* to) {
 absl::StatusOr<RowCounts> SalvageStore(const std::string& path, Database* to,
                                        std::vector<std::string>* faults) {
   const absl::Time until = absl::Now() + kLongest;
-  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> source, OpenSqlite(path, until));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> source,
+                   OpenSqlite(path, until, /*damaged=*/true));
   RowCounts counts;
   RETURN_IF_ERROR(to->Transact(until, Database::kWrite, [&](Connection* target) -> absl::Status {
     RETURN_IF_ERROR(CheckEmpty(target));
@@ -125,17 +125,17 @@ absl::StatusOr<RowCounts> CheckStore(Database* store) {
         counts.clear();
         for (const Table& table : StoreTables()) {
           counts.emplace_back(table.name, 0);
-          RETURN_IF_ERROR(connection->Each(SelectAll(table), {},
-                                           [&](Row) { ++counts.back().second; }));
+          RETURN_IF_ERROR(
+              connection->Each(SelectAll(table), {}, [&](Row) { ++counts.back().second; }));
         }
         constexpr char kLost[] =
             "SELECT COUNT(*) FROM owners WHERE bytes <> "
             "(SELECT COALESCE(SUM(bytes), 0) FROM kept WHERE kept.owner = owners.owner)";
         ASSIGN_OR_RETURN(const std::vector<Row> lost, connection->Run(kLost));
         if (lost[0].number(0) == 0) return absl::OkStatus();
-        return absl::DataLossError(
-            absl::StrCat("the bytes of ", lost[0].number(0), " owners are not those of what they "
-                         "keep"));
+        return absl::DataLossError(absl::StrCat("the bytes of ", lost[0].number(0),
+                                                " owners are not those of what they "
+                                                "keep"));
       }));
   return counts;
 }

@@ -5,6 +5,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
@@ -18,7 +20,7 @@ constexpr absl::Duration kLongestPause = absl::Seconds(5);
 constexpr absl::Duration kStart = absl::Minutes(2);  // for a check, and migrations
 constexpr absl::Duration kFirstAttempt = absl::Seconds(5);
 constexpr absl::Duration kFairAttempt = absl::Seconds(1);  // to connect
-constexpr int kAttempts = 5;                         // if other transactions are in the way
+constexpr int kAttempts = 5;                               // if other transactions are in the way
 
 // "postgresql://host/name" of "postgresql://user:secret@host/name?sslrootcert=...".
 std::string WithoutSecrets(std::string url) {
@@ -29,19 +31,23 @@ std::string WithoutSecrets(std::string url) {
 }
 
 // Whether a file of SQLite is whole.
-absl::Status CheckFile(Connection* connection, const std::string& path) {
-  absl::StatusOr<std::vector<Row>> rows = connection->Run("PRAGMA quick_check(1)");
-  if (rows.ok() && rows->size() == 1 && rows->front().text(0) == "ok") return absl::OkStatus();
-  if (!rows.ok() && !absl::IsDataLoss(rows.status())) return rows.status();
-  return absl::DataLossError(absl::StrCat(
-      path, " is damaged (", rows.ok() ? rows->front().text(0) : std::string(rows.status().message()),
-      "); restore a backup, or save what can be read of it: dragoman store salvage sqlite:", path,
-      " NEW-FILE"));
+absl::Status CheckFile(Connection* connection) {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows, connection->Run("PRAGMA quick_check(1)"));
+  if (rows.size() == 1 && rows[0].text(0) == "ok") return absl::OkStatus();
+  return absl::DataLossError(rows.empty() ? "" : rows[0].text(0));
+}
+
+absl::StatusOr<std::unique_ptr<Connection>> OpenFile(const std::string& path, absl::Time until) {
+  return OpenSqlite(path, until, /*damaged=*/false);
 }
 
 }  // namespace
 
-absl::Status InTheWay(std::string_view message) { return absl::AbortedError(std::string(message)); }
+std::string StoreMessage(std::string_view message) {
+  const std::vector<std::string> lines =
+      absl::StrSplit(std::string(message), absl::ByAnyChar("\t\n"), absl::SkipEmpty());
+  return absl::StrCat("the store: ", absl::StrJoin(lines, " "));
+}
 
 absl::StatusOr<std::vector<Row>> Connection::Run(std::string_view sql,
                                                  absl::Span<const Value> parameters) {
@@ -58,25 +64,29 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& stor
     database->target_ = "";
     database->survives_ = false;
     database->most_ = 1;  // each connection would have a file of its own
-    database->open_ = &OpenSqlite;
+    database->open_ = &OpenFile;
   } else if (absl::ConsumePrefix(&rest, "sqlite:") && !rest.empty()) {
     database->target_ = std::string(rest);
-    database->open_ = &OpenSqlite;
+    database->open_ = &OpenFile;
   } else if (absl::StartsWith(store, "postgresql://") || absl::StartsWith(store, "postgres://")) {
     database->name_ = WithoutSecrets(store);
     database->is_postgres_ = true;
     database->open_ = &OpenPostgres;
   } else {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the store is \"", WithoutSecrets(store),
-        "\", want memory, sqlite:PATH or a URL: postgresql://USER@HOST/DATABASE"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the store is \"", WithoutSecrets(store),
+                     "\", want memory, sqlite:PATH or a URL: postgresql://USER@HOST/DATABASE"));
   }
   const bool postgres = database->is_postgres_;
   const absl::Status opened =
       database->Transact(absl::Now() + (postgres ? kFirstAttempt : kStart), kRead,
                          [](Connection*) { return absl::OkStatus(); });
-  if (!opened.ok() && !(postgres && absl::IsUnavailable(opened))) return opened;
-  return database;
+  if (opened.ok() || (postgres && absl::IsUnavailable(opened))) return database;
+  if (postgres || !absl::IsDataLoss(opened)) return opened;
+  return absl::DataLossError(
+      absl::StrCat(database->target_, " is damaged (", opened.message(),
+                   "); restore a backup, or save what can be read of it: dragoman store salvage ",
+                   store, " NEW-FILE"));
 }
 
 Database::~Database() = default;
@@ -129,7 +139,7 @@ void Database::GiveBack(std::unique_ptr<Connection> connection) {
 // Checks a database that was reached for the first time, and makes its tables.
 absl::Status Database::Prepare(Connection* connection) {
   RETURN_IF_ERROR(connection->Script(is_postgres_ ? "BEGIN" : "BEGIN EXCLUSIVE"));
-  absl::Status status = is_postgres_ ? absl::OkStatus() : CheckFile(connection, target_);
+  absl::Status status = is_postgres_ ? absl::OkStatus() : CheckFile(connection);
   if (status.ok()) status = Migrate(connection, is_postgres_);
   if (status.ok()) status = connection->Script("COMMIT");
   if (!status.ok()) connection->Script("ROLLBACK").IgnoreError();
@@ -142,11 +152,10 @@ absl::Status Database::Prepare(Connection* connection) {
 // done with it then, so another one takes its place.
 absl::StatusOr<std::unique_ptr<Connection>> Database::Begin(absl::Time until, Access access) {
   // SQLite's writers take turns from the beginning, so that none has to begin again.
-  const char* const begin = is_postgres_ ? access == kRead
-                                               ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-                                               : "BEGIN"
-                            : access == kRead ? "BEGIN"
-                                              : "BEGIN IMMEDIATE";
+  const char* const begin =
+      is_postgres_ ? access == kRead ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN"
+      : access == kRead ? "BEGIN"
+                        : "BEGIN IMMEDIATE";
   while (true) {
     bool is_new = false;
     ASSIGN_OR_RETURN(std::unique_ptr<Connection> connection, Take(until, &is_new));
@@ -182,6 +191,7 @@ absl::Status Database::Transact(absl::Time until, Access access,
     if (!absl::IsAborted(status)) break;
   }
   if (absl::IsAborted(status)) status = absl::UnavailableError(status.message());
+  if (absl::IsUnavailable(status)) status.SetPayload(kStorePayload, absl::Cord());
   absl::MutexLock lock(&mutex_);
   ++stats_.transactions;
   const bool failed =

@@ -71,6 +71,9 @@ class Connection {
                                        absl::Span<const Value> parameters = {});
 };
 
+// A payload of each UNAVAILABLE that a Database returns.
+inline constexpr char kStorePayload[] = "dragoman.store";
+
 // What becomes of a server's questions to its store.
 struct DatabaseStats {
   int64_t transactions = 0, failed = 0;  // of these
@@ -139,13 +142,15 @@ class Database {
   DatabaseStats stats_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Of the backends.  `target` is a path, "" being a file without a name; or a URL.
-absl::StatusOr<std::unique_ptr<Connection>> OpenSqlite(const std::string& target, absl::Time until);
+// Of the backends.  `target` is a path, "" being a file without a name; or a URL.  Of a file that
+// is `damaged` as much is read as can be.
+absl::StatusOr<std::unique_ptr<Connection>> OpenSqlite(const std::string& target, absl::Time until,
+                                                       bool damaged);
 absl::StatusOr<std::unique_ptr<Connection>> OpenPostgres(const std::string& target,
                                                          absl::Time until);
 
-// ABORTED: another transaction was in the way, and this one may run again.
-absl::Status InTheWay(std::string_view message);
+// "the store: " and the message, in one line.
+std::string StoreMessage(std::string_view message);
 
 }  // namespace dragoman
 

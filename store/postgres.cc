@@ -21,8 +21,7 @@ namespace {
 constexpr Oid kBytea = 17, kBigint = 20, kInteger = 23, kText = 25;
 
 absl::Status Unreachable(const PGconn* postgres) {
-  const absl::string_view why = absl::StripAsciiWhitespace(PQerrorMessage(postgres));
-  return absl::UnavailableError(absl::StrCat("the store: ", why));
+  return absl::UnavailableError(StoreMessage(PQerrorMessage(postgres)));
 }
 
 // Waits until the socket has what it is polled for.
@@ -53,10 +52,11 @@ class PostgresConnection final : public Connection {
   ~PostgresConnection() override { PQfinish(postgres_); }
 
   absl::Status Open(const std::string& url) {
-    const std::array<const char*, 6> names = {"dbname", "application_name", "client_encoding",
-                                              "keepalives_idle", "tcp_user_timeout", nullptr};
-    const std::array<const char*, 6> values = {url.c_str(), "dragoman", "UTF8", "10", "10000",
-                                               nullptr};
+    const std::array<const char*, 6> names = {"dbname",           "application_name",
+                                              "client_encoding",  "keepalives_idle",
+                                              "tcp_user_timeout", nullptr};
+    const std::array<const char*, 6> values = {url.c_str(), "dragoman", "UTF8",
+                                               "10",        "10000",    nullptr};
     postgres_ = PQconnectStartParams(names.data(), values.data(), /*expand_dbname=*/1);
     if (postgres_ == nullptr) return absl::ResourceExhaustedError("the store: no memory");
     if (PQstatus(postgres_) == CONNECTION_BAD) return Unreachable(postgres_);
@@ -66,7 +66,8 @@ class PostgresConnection final : public Connection {
       RETURN_IF_ERROR(Await(postgres_, next == PGRES_POLLING_READING ? POLLIN : POLLOUT, until_));
     }
     PQsetnonblocking(postgres_, 1);
-    PQsetNoticeProcessor(postgres_, [](void*, const char*) {}, nullptr);
+    PQsetNoticeProcessor(
+        postgres_, [](void*, const char*) {}, nullptr);
     return absl::OkStatus();
   }
 
@@ -102,9 +103,9 @@ class PostgresConnection final : public Connection {
       sizes.push_back(static_cast<int>(bytes->size()));
       formats.push_back(types.back() == kBytea ? 1 : 0);
     }
-    const int sent = PQsendQueryParams(postgres_, std::string(sql).c_str(),
-                                       static_cast<int>(parameters.size()), types.data(),
-                                       values.data(), sizes.data(), formats.data(), /*binary=*/1);
+    const int sent =
+        PQsendQueryParams(postgres_, std::string(sql).c_str(), static_cast<int>(parameters.size()),
+                          types.data(), values.data(), sizes.data(), formats.data(), /*binary=*/1);
     PQsetSingleRowMode(postgres_);
     return Finish(sent, see);
   }
@@ -152,10 +153,9 @@ class PostgresConnection final : public Connection {
   // By the class of the error (PostgreSQL's "Error Codes").
   absl::Status ErrorOf(const PGresult* result) {
     const char* const code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
-    const std::string message = absl::StrCat(
-        "the store: ", absl::StripAsciiWhitespace(PQresultErrorMessage(result)));
+    const std::string message = StoreMessage(PQresultErrorMessage(result));
     if (code == nullptr) return Broken(absl::UnavailableError(message));
-    if (absl::StartsWith(code, "40")) return InTheWay(message);  // a deadlock
+    if (absl::StartsWith(code, "40")) return absl::AbortedError(message);  // a deadlock
     if (absl::StartsWith(code, "XX001") || absl::StartsWith(code, "XX002")) {
       return absl::DataLossError(message);
     }

@@ -23,7 +23,7 @@ class SqliteConnection final : public Connection {
     sqlite3_close(sqlite_);
   }
 
-  absl::Status Open(const std::string& path) {
+  absl::Status Open(const std::string& path, bool damaged) {
     if (!path.empty()) {  // for nobody else to read; its log has the same permissions
       const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
       if (file >= 0) close(file);
@@ -32,6 +32,8 @@ class SqliteConnection final : public Connection {
     RETURN_IF_ERROR(Checked(sqlite3_open_v2(path.c_str(), &sqlite_, flags, nullptr)));
     sqlite3_extended_result_codes(sqlite_, 1);
     sqlite3_progress_handler(sqlite_, kStepsBetweenLooks, &IsLate, this);
+    // Then one that was cut off is read, too, as far as it goes.
+    if (damaged) return Script("PRAGMA writable_schema = ON");
     // What is acknowledged is on the disk.  Readers and the writer do not wait for each other.
     RETURN_IF_ERROR(Script("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL"));
     // A file without a name is written only when it has more than these pages (64 MiB).
@@ -71,8 +73,7 @@ class SqliteConnection final : public Connection {
   absl::Status Checked(int code) const {
     if (code == SQLITE_OK) return absl::OkStatus();
     const std::string message =
-        absl::StrCat("the store: ", sqlite_ == nullptr ? sqlite3_errstr(code)
-                                                       : sqlite3_errmsg(sqlite_));
+        StoreMessage(sqlite_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(sqlite_));
     switch (code & 0xFF) {
       case SQLITE_CORRUPT:
       case SQLITE_NOTADB:
@@ -119,7 +120,8 @@ class SqliteConnection final : public Connection {
       }
       const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(statement, i));
       const int size = sqlite3_column_bytes(statement, i);
-      row.values.emplace_back(bytes == nullptr ? "" : std::string(bytes, static_cast<size_t>(size)));
+      row.values.emplace_back(bytes == nullptr ? ""
+                                               : std::string(bytes, static_cast<size_t>(size)));
     }
     return row;
   }
@@ -131,10 +133,10 @@ class SqliteConnection final : public Connection {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Connection>> OpenSqlite(const std::string& target,
-                                                       absl::Time until) {
+absl::StatusOr<std::unique_ptr<Connection>> OpenSqlite(const std::string& target, absl::Time until,
+                                                       bool damaged) {
   auto connection = std::make_unique<SqliteConnection>();
-  RETURN_IF_ERROR(connection->Open(target));
+  RETURN_IF_ERROR(connection->Open(target, damaged));
   connection->SetDeadline(until);
   return connection;
 }

@@ -8,6 +8,7 @@
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "store/database.h"
 
 namespace dragoman {
 namespace {
@@ -187,6 +188,7 @@ std::string ReasonOfRefusal(const absl::Status& status, bool draining) {
       if (status.GetPayload(kBudgetPayload).has_value()) return "budget";
       return RetryAfterOf(status).has_value() ? "quota" : "queue_full";
     case absl::StatusCode::kUnavailable:
+      if (status.GetPayload(kStorePayload).has_value()) return "store";
       return draining ? "draining" : "not_loaded";
     case absl::StatusCode::kUnauthenticated:
       return "unauthenticated";

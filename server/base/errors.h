@@ -68,8 +68,8 @@ absl::Status ShownToClients(absl::Status status);
 
 // Why a call was refused before it began, as metrics and the log name it: "queue_full", "quota",
 // "principal_limit", "budget", "message_size", "cannot_be_met" (its deadline), "draining" (the
-// server), "not_loaded" (the model), "unauthenticated" or "missing_right".  "" for any other
-// status.
+// server), "not_loaded" (the model), "store", "unauthenticated" or "missing_right".  "" for any
+// other status.
 std::string ReasonOfRefusal(const absl::Status& status, bool draining);
 
 // Whether a call with this code failed for reasons of the server, as OpenTelemetry's conventions

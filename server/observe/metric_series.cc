@@ -85,7 +85,7 @@ MetricSeries::MetricSeries(int workers, int named) : named_principals(static_cas
   }
   for (const char* reason :
        {"queue_full", "principal_limit", "quota", "message_size", "cannot_be_met", "draining",
-        "not_loaded", "unauthenticated", "missing_right"}) {
+        "not_loaded", "store", "unauthenticated", "missing_right"}) {
     rejected.Add({{"reason", reason}});
   }
   for (const char* reason : {"contents", "options", "language", "model", "other"}) {

@@ -130,7 +130,7 @@ struct MetricSeries {
       "dragoman_rejected_total",
       "Calls refused before they began: queue_full, principal_limit, quota or message_size "
       "(RESOURCE_EXHAUSTED), cannot_be_met (DEADLINE_EXCEEDED before the deadline), "
-      "draining or not_loaded (UNAVAILABLE: the server, or the model), unauthenticated "
+      "draining, not_loaded or store (UNAVAILABLE: the server, the model), unauthenticated "
       "or missing_right.");
   prometheus::Family<prometheus::Counter>& invalid = Counters(
       "dragoman_invalid_total", "Invalid calls (INVALID_ARGUMENT, NOT_FOUND), by what was wrong.");

@@ -144,6 +144,28 @@ class StoreTest(unittest.TestCase):
             self.assertEqual(raised.exception.code(), grpc.StatusCode.UNAVAILABLE)
             self.assertNotIn("a-secret", refused.log_text())
 
+    def test_a_file_that_may_not_grow_refuses_what_is_stored_and_nothing_else(self):
+        server = server_with(self, self.file)
+        memory = server.memories.CreateMemory(pb.CreateMemoryRequest(), timeout=60).id
+        learn(server, memory, TEXT, "STORED")
+
+        def limit(size):
+            # As the kernel does of any file that is too large, it sends SIGXFSZ.
+            subprocess.run(["prlimit", "--pid", str(server.process.pid), f"--fsize={size}:"], check=True)
+
+        limit(100_000)
+        with self.assertRaises(grpc.RpcError) as raised:
+            learn(server, memory, "More.", "x" * 15_000 + "y")
+            for number in range(20):
+                learn(server, memory, f"{number}", "x" * 15_000)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.UNAVAILABLE)
+        self.assertEqual(text_of(server, memory_ids=[memory]), "STORED")
+        limit("unlimited")
+        before = segments_of(server, memory)
+        learn(server, memory, "Again.", "Wieder.")
+        self.assertEqual(segments_of(server, memory), {**before, "Again.": "Wieder."})
+        self.assertNotIn("store: ", server.http("/readyz")[2])
+
     def test_a_network_that_is_silent_delays_only_who_needs_the_store(self):
         database = Postgres(self)
         proxy = Proxy(self, database.port)
@@ -319,6 +341,12 @@ class StoreTest(unittest.TestCase):
         self.assertIn("segments: 1 rows", self.dragoman("store", "restore", backup, database.url))
         self.assertIn("segments: 1 rows", self.dragoman("store", "check", database.url))
         self.assertIn("want an empty one", self.dragoman("store", "restore", backup, database.url, code=2))
+        # A path that is mistyped is no empty store.
+        nothing = os.path.join(self.root, "nothing.db")
+        for command in (("check", f"sqlite:{nothing}"), ("backup", f"sqlite:{nothing}", f"{nothing}.backup"),
+                        ("salvage", f"sqlite:{nothing}", f"{nothing}.mended"), ("restore", nothing, self.file)):
+            self.assertIn("there is no such file", self.dragoman("store", *command, code=2))
+        self.assertEqual([name for name in os.listdir(self.root) if name.startswith("nothing")], [])
         self.assertEqual(text_of(server_with(self, database.url), memory_ids=[memory]), "STORED")
 
     def test_a_damaged_file_is_refused_with_the_command_that_mends_it(self):

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
+#include "store/database.h"
 #include "tests/server/test_server.h"
 
 namespace dragoman {
@@ -279,6 +280,9 @@ TEST_F(MetricsTest, ReasonsComeFromAShortList) {
   end(absl::ResourceExhaustedError("full"));
   end(absl::UnavailableError("the server is draining"), /*draining=*/true);
   end(absl::UnavailableError("model en-fr is not loaded"));
+  absl::Status store = absl::UnavailableError("the store: is full");
+  store.SetPayload(kStorePayload, absl::Cord());
+  end(store);
   end(absl::DeadlineExceededError("late"));
   end(absl::CancelledError("gone"));
   end(absl::CancelledError("gone"), /*draining=*/true);
@@ -289,7 +293,7 @@ TEST_F(MetricsTest, ReasonsComeFromAShortList) {
         "dragoman_rejected_total{reason=\"queue_full\"}",
         "dragoman_rejected_total{reason=\"draining\"}",
         "dragoman_rejected_total{reason=\"not_loaded\"}",
-        "dragoman_cancelled_total{cause=\"deadline\"}",
+        "dragoman_rejected_total{reason=\"store\"}", "dragoman_cancelled_total{cause=\"deadline\"}",
         "dragoman_cancelled_total{cause=\"client\"}",
         "dragoman_cancelled_total{cause=\"drain\"}"}) {
     EXPECT_EQ(Sample(name), 1) << name;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <random>
 #include <string>
 #include <thread>
@@ -478,9 +479,10 @@ TEST_P(StoreTest, WhatIsLearnedCostsTheSameInALargeMemory) {
 // ---- Files of SQLite
 // -------------------------------------------------------------------------------
 
-TEST(SqliteStore, ADamagedFileIsRefusedAndSalvaged) {
+// Makes a file of 2,000 segments, damages it, and looks at what can be saved of it.
+void Damage(const std::function<void(const std::string& path, std::streamoff size)>& damage) {
   const RamDirectory ram;
-  const std::string path = ram.path() + "/store.db";
+  const std::string path = ram.path() + "/store.db", new_path = ram.path() + "/mended.db";
   std::string id;
   {
     const Stored stored("sqlite:" + path);
@@ -490,23 +492,34 @@ TEST(SqliteStore, ADamagedFileIsRefusedAndSalvaged) {
     }
     id = stored.memories->Create(Soon(), {.segments = segments})->id;
   }
-  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(path));
-  std::fstream(path).seekp(size / 2).write(std::string(3000, '\x55').data(), 3000);
+  damage(path, static_cast<std::streamoff>(std::filesystem::file_size(path)));
   const auto refused = Database::Open("sqlite:" + path);
   EXPECT_TRUE(absl::IsDataLoss(refused.status())) << refused.status();
   EXPECT_THAT(std::string(refused.status().message()),
               HasSubstr("dragoman store salvage sqlite:" + path));
-  const auto mended = Database::Open("sqlite:" + ram.path() + "/mended.db");
+  const auto mended = Database::Open("sqlite:" + new_path);
   std::vector<std::string> faults;
   const auto counts = SalvageStore(path, mended->get(), &faults);
   ASSERT_TRUE(counts.ok()) << counts.status();
   EXPECT_THAT(faults, Not(IsEmpty()));
   EXPECT_TRUE(CheckStore(mended->get()).ok());
-  const Stored stored("sqlite:" + ram.path() + "/mended.db");
+  const Stored stored("sqlite:" + new_path);
   const auto memory = stored.memories->Find(Soon(), id, "");
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_GT((*memory)->memory->size(), 1000u);
   EXPECT_EQ(static_cast<int64_t>((*memory)->memory->size()), (*memory)->size());
+}
+
+TEST(SqliteStore, ADamagedFileIsRefusedAndSalvaged) {
+  Damage([](const std::string& path, std::streamoff size) {
+    std::fstream(path).seekp(size / 2).write(std::string(3000, '\x55').data(), 3000);
+  });
+}
+
+TEST(SqliteStore, AFileThatWasCutOffIsRefusedAndSalvaged) {
+  Damage([](const std::string& path, std::streamoff size) {
+    std::filesystem::resize_file(path, static_cast<std::uintmax_t>(size * 9 / 10));
+  });
 }
 
 TEST(SqliteStore, WhatIsNoStoreIsRefused) {
@@ -528,6 +541,7 @@ TEST(PostgresStore, OneThatCannotBeReachedIsAskedAgainLater) {
   ASSERT_TRUE(database.ok()) << database.status();
   EXPECT_EQ((*database)->name(), "postgresql://127.0.0.1:1/x");
   EXPECT_TRUE(absl::IsUnavailable((*database)->fault()));
+  EXPECT_THAT(std::string((*database)->fault().message()), Not(HasSubstr("\n")));
   EXPECT_THAT(std::string((*database)->fault().message()), Not(HasSubstr("secret")));
   const absl::Time start = absl::Now();
   for (int i = 0; i < 1000; ++i) {
@@ -573,6 +587,29 @@ TEST_F(FilesTest, AreReadInTheirFormatsAndAgainWhenTheyChange) {
   std::filesystem::remove(ram_.path() + "/houses.tsv");
   ASSERT_TRUE(files->Look().ok());
   EXPECT_EQ(*files->Find("houses", "bob"), nullptr);
+}
+
+TEST_F(FilesTest, MayBeThoseOfOtherPrograms) {
+  Put("terms.tbx",
+      R"(<tbx><text><body><conceptEntry>
+           <langSec xml:lang="en"><termSec><term>house</term></termSec></langSec>
+           <langSec xml:lang="de"><termSec><term>Haus</term></termSec></langSec>
+         </conceptEntry></body></text></tbx>)");
+  Put("manuals.tmx",
+      R"(<tmx version="1.4"><header srclang="en"/><body><tu>
+           <tuv xml:lang="en"><seg>One.</seg></tuv><tuv xml:lang="de"><seg>Eins.</seg></tuv>
+         </tu></body></tmx>)");
+  const auto glossaries = Open();
+  const auto memories = MemoryStore::OpenFiles(ram_.path());
+  EXPECT_TRUE(glossaries->fault().ok()) << glossaries->fault();
+  EXPECT_TRUE((*memories)->fault().ok()) << (*memories)->fault();
+  const GlossaryPtr terms = *glossaries->Find("terms.tbx", "");
+  const StoredMemoryPtr manuals = *(*memories)->Find("manuals.tmx", "");
+  ASSERT_NE(terms, nullptr);
+  ASSERT_NE(manuals, nullptr);
+  EXPECT_EQ(terms->lists[0].size, 1);
+  EXPECT_EQ(manuals->lists[0].languages, (LanguagePair{"en", "de"}));
+  EXPECT_EQ(manuals->size(), 1);
 }
 
 TEST_F(FilesTest, WhatCannotBeReadIsAFaultAndKeepsWhatWas) {

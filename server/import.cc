@@ -57,7 +57,8 @@ absl::Status ImportKept(const ImportOptions& options, std::ostream* out) {
   }
   IndexCache indices(0);
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
-  const StoreParts parts = {.database = database.get(), .limits = {kAny, kAny}, .indices = &indices};
+  const StoreParts parts = {
+      .database = database.get(), .limits = {kAny, kAny}, .indices = &indices};
   GlossaryStore glossaries(parts);
   MemoryStore memories(parts);
   absl::Status status = ImportFiles(
@@ -66,7 +67,8 @@ absl::Status ImportKept(const ImportOptions& options, std::ostream* out) {
         ASSIGN_OR_RETURN(GlossaryText glossary, ParseGlossary(text));
         size_t entries = 0;
         for (const GlossaryDictionary& each : glossary.dictionaries) entries += each.entries.size();
-        RETURN_IF_ERROR(glossaries.Import(absl::Now() + kLongest, id, std::move(glossary)));
+        RETURN_IF_ERROR(
+            glossaries.Create(absl::Now() + kLongest, std::move(glossary), id).status());
         return absl::StrCat(entries, " entries");
       },
       out);
@@ -75,7 +77,7 @@ absl::Status ImportKept(const ImportOptions& options, std::ostream* out) {
       [&](const std::string& id, const std::string& text) -> absl::StatusOr<std::string> {
         ASSIGN_OR_RETURN(MemoryText memory, ParseMemory(text));
         const size_t segments = memory.segments.size();
-        RETURN_IF_ERROR(memories.Import(absl::Now() + kLongest, id, std::move(memory)));
+        RETURN_IF_ERROR(memories.Create(absl::Now() + kLongest, std::move(memory), id).status());
         return absl::StrCat(segments, " segments");
       },
       out));

@@ -35,11 +35,8 @@ std::string SelectAll(const Table& table) {
 }
 
 std::string InsertOne(const Table& table) {
-  std::string sql = absl::StrCat("INSERT INTO ", table.name, " (", Columns(table), ") VALUES (");
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    absl::StrAppend(&sql, i == 0 ? "$" : ", $", i + 1);
-  }
-  return sql + ")";
+  return absl::StrCat("INSERT INTO ", table.name, " (", Columns(table), ") VALUES (",
+                      Parameters(1, table.columns.size()), ")");
 }
 
 absl::Status CheckEmpty(Connection* to) {
@@ -61,7 +58,7 @@ absl::Status CopyTable(const Table& table, Connection* from, Connection* to, int
   const std::string insert = InsertOne(table);
   *read = from->Each(SelectAll(table), {}, [&](Row row) {
     if (!written.ok()) return;
-    written = to->Run(insert, row.values).status();
+    written = to->Do(insert, row.values);
     *rows += written.ok() ? 1 : 0;
   });
   return written;

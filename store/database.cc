@@ -9,7 +9,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "engine/base/status.h"
 #include "store/schema.h"
 
 namespace dragoman {
@@ -43,6 +42,12 @@ absl::StatusOr<std::unique_ptr<Connection>> OpenFile(const std::string& path, ab
 
 }  // namespace
 
+std::string Parameters(size_t first, size_t count) {
+  std::string list;
+  for (size_t i = 0; i < count; ++i) absl::StrAppend(&list, i == 0 ? "$" : ", $", first + i);
+  return list;
+}
+
 std::string StoreMessage(std::string_view message) {
   const std::vector<std::string> lines =
       absl::StrSplit(std::string(message), absl::ByAnyChar("\t\n"), absl::SkipEmpty());
@@ -54,6 +59,10 @@ absl::StatusOr<std::vector<Row>> Connection::Run(std::string_view sql,
   std::vector<Row> rows;
   RETURN_IF_ERROR(Each(sql, parameters, [&](Row row) { rows.push_back(std::move(row)); }));
   return rows;
+}
+
+absl::Status Connection::Do(std::string_view sql, absl::Span<const Value> parameters) {
+  return Each(sql, parameters, [](Row) {});
 }
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& store) {

@@ -35,6 +35,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
@@ -69,6 +70,8 @@ class Connection {
 
   absl::StatusOr<std::vector<Row>> Run(std::string_view sql,
                                        absl::Span<const Value> parameters = {});
+  // The same for a statement without a result.
+  absl::Status Do(std::string_view sql, absl::Span<const Value> parameters = {});
 };
 
 // A payload of each UNAVAILABLE that a Database returns.
@@ -103,6 +106,17 @@ class Database {
   // then it may have been done.  One that reads sees one state of everything.
   absl::Status Transact(absl::Time until, Access access,
                         absl::FunctionRef<absl::Status(Connection*)> work);
+
+  // What `read` returns, in a transaction that reads.
+  template <typename T>
+  absl::StatusOr<T> Ask(absl::Time until, absl::FunctionRef<absl::StatusOr<T>(Connection*)> read) {
+    absl::StatusOr<T> answer;
+    RETURN_IF_ERROR(Transact(until, kRead, [&](Connection* connection) {
+      answer = read(connection);
+      return answer.status();
+    }));
+    return answer;
+  }
 
   // Without what is secret in it.
   const std::string& name() const { return name_; }
@@ -148,6 +162,9 @@ absl::StatusOr<std::unique_ptr<Connection>> OpenSqlite(const std::string& target
                                                        bool damaged);
 absl::StatusOr<std::unique_ptr<Connection>> OpenPostgres(const std::string& target,
                                                          absl::Time until);
+
+// "$1, $2, $3", from a number on.
+std::string Parameters(size_t first, size_t count);
 
 // "the store: " and the message, in one line.
 std::string StoreMessage(std::string_view message);

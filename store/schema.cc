@@ -91,34 +91,32 @@ absl::Span<const Table> StoreTables() {
   static const auto& tables = *new std::vector<Table>{
       {"owners", {"owner", "bytes"}},
       {"kept", {"id", "kind", "owner", "name", "shared", "version", "created", "bytes"}},
-      {"lists",
-       {"kept_id", "position", "source_language", "target_language", "size", "content"}},
+      {"lists", {"kept_id", "position", "source_language", "target_language", "size", "content"}},
       {"segments",
-       {"kept_id", "key", "version", "position", "source", "target", "previous", "next",
-        "bytes"}}};
+       {"kept_id", "key", "version", "position", "source", "target", "previous", "next", "bytes"}}};
   return tables;
 }
 
 absl::Status Migrate(Connection* connection, bool postgres) {
-  if (postgres) RETURN_IF_ERROR(connection->Run(kLock).status());
+  if (postgres) RETURN_IF_ERROR(connection->Do(kLock));
   RETURN_IF_ERROR(
       connection->Script("CREATE TABLE IF NOT EXISTS store_schema (version BIGINT NOT NULL)"));
   ASSIGN_OR_RETURN(const std::vector<Row> rows,
                    connection->Run("SELECT version FROM store_schema"));
   const int64_t version = rows.empty() ? 0 : rows[0].number(0);
   if (version > kVersion) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the store has schema ", version, ", and this server knows those up to ",
-                     kVersion, ": a newer server has used it"));
+    return absl::FailedPreconditionError(absl::StrCat("the store has schema ", version,
+                                                      ", and this server knows those up to ",
+                                                      kVersion, ": a newer server has used it"));
   }
   for (int64_t next = version; next < kVersion; ++next) {
     RETURN_IF_ERROR(connection->Script(kMigrations[next]));
   }
   if (rows.empty()) {
-    return connection->Run("INSERT INTO store_schema (version) VALUES ($1)", {kVersion}).status();
+    return connection->Do("INSERT INTO store_schema (version) VALUES ($1)", {kVersion});
   }
   if (version == kVersion) return absl::OkStatus();
-  return connection->Run("UPDATE store_schema SET version = $1", {kVersion}).status();
+  return connection->Do("UPDATE store_schema SET version = $1", {kVersion});
 }
 
 }  // namespace dragoman

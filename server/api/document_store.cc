@@ -37,11 +37,9 @@ absl::Status WriteFile(Connection* connection, const std::string& id, Kind kind,
   for (size_t at = 0, number = 0; at < file.size(); at += kPiece, ++number) {
     ASSIGN_OR_RETURN(std::string bytes, file.Read(at, kPiece));
     RETURN_IF_ERROR(
-        connection
-            ->Run("INSERT INTO document_files (document_id, kind, number, content) "
-                  "VALUES ($1, $2, $3, $4)",
-                  {id, int64_t{kind}, static_cast<int64_t>(number), Bytes{std::move(bytes)}})
-            .status());
+        connection->Do("INSERT INTO document_files (document_id, kind, number, content) "
+                       "VALUES ($1, $2, $3, $4)",
+                       {id, int64_t{kind}, static_cast<int64_t>(number), Bytes{std::move(bytes)}}));
   }
   return absl::OkStatus();
 }
@@ -164,15 +162,13 @@ absl::Status DocumentStore::Insert(const Work& work, const v1::DocumentHeader& h
   const auto bytes = static_cast<int64_t>(file.size());
   return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
     RETURN_IF_ERROR(MakeRoom(connection, work.principal, bytes));
-    RETURN_IF_ERROR(
-        connection
-            ->Run("INSERT INTO documents (id, secret, owner, created, header, server, lease, "
-                  "passages_done, passages_known, code, message, report, bytes) VALUES "
-                  "($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, '', $9, $10)",
-                  {work.id, work.key, work.principal, absl::ToUnixMillis(work.started),
-                   Bytes{header.SerializeAsString()}, server_,
-                   absl::ToUnixMillis(absl::Now() + limits_.lease), kInProgress, Bytes{}, bytes})
-            .status());
+    RETURN_IF_ERROR(connection->Do(
+        "INSERT INTO documents (id, secret, owner, created, header, server, lease, "
+        "passages_done, passages_known, code, message, report, bytes) VALUES "
+        "($1, $2, $3, $4, $5, $6, $7, 0, 0, $8, '', $9, $10)",
+        {work.id, work.key, work.principal, absl::ToUnixMillis(work.started),
+         Bytes{header.SerializeAsString()}, server_,
+         absl::ToUnixMillis(absl::Now() + limits_.lease), kInProgress, Bytes{}, bytes}));
     return WriteFile(connection, work.id, kInput, file);
   });
 }
@@ -311,10 +307,8 @@ absl::Status DocumentStore::WriteEnd(Work* work) const {
                          Bytes{work->report.SerializeAsString()}, bytes, work->id, server_}));
     if (rows.empty()) return absl::OkStatus();  // it was removed
     for (const char* const table : {"document_files", "document_passages"}) {
-      RETURN_IF_ERROR(
-          connection
-              ->Run(absl::StrCat("DELETE FROM ", table, " WHERE document_id = $1"), {work->id})
-              .status());
+      RETURN_IF_ERROR(connection->Do(absl::StrCat("DELETE FROM ", table, " WHERE document_id = $1"),
+                                     {work->id}));
     }
     return end.ok() ? WriteFile(connection, work->id, kOutput, *work->output) : absl::OkStatus();
   });
@@ -341,11 +335,10 @@ absl::Status DocumentStore::Renew(Work* work) const {
         lost = rows.empty();
         if (lost) return absl::OkStatus();
         for (const auto& [key, answer] : fresh) {
-          RETURN_IF_ERROR(connection
-                              ->Run("INSERT INTO document_passages (document_id, key, answer) "
-                                    "VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-                                    {work->id, key, Bytes{answer}})
-                              .status());
+          RETURN_IF_ERROR(
+              connection->Do("INSERT INTO document_passages (document_id, key, answer) "
+                             "VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+                             {work->id, key, Bytes{answer}}));
         }
         return absl::OkStatus();
       }));
@@ -364,38 +357,27 @@ void DocumentStore::Release(const Work& work, absl::Time then) const {
   database_
       ->Transact(Soon(), Database::kWrite,
                  [&](Connection* connection) {
-                   return connection
-                       ->Run("UPDATE documents SET lease = $1 WHERE id = $2 AND server = $3",
-                             {absl::ToUnixMillis(then), work.id, server_})
-                       .status();
+                   return connection->Do(
+                       "UPDATE documents SET lease = $1 WHERE id = $2 AND server = $3",
+                       {absl::ToUnixMillis(then), work.id, server_});
                  })
       .IgnoreError();
 }
 
 absl::StatusOr<StoredDocument> DocumentStore::Find(const std::string& id) const {
-  StoredDocument found;
-  RETURN_IF_ERROR(
-      database_->Transact(Soon(), Database::kRead, [&](Connection* connection) -> absl::Status {
-        ASSIGN_OR_RETURN(found, Select(connection, id));
-        return absl::OkStatus();
-      }));
-  return found;
+  return database_->Ask<StoredDocument>(
+      Soon(), [&](Connection* connection) { return Select(connection, id); });
 }
 
 absl::StatusOr<std::shared_ptr<Spool>> DocumentStore::Output(const StoredDocument& document) const {
-  std::shared_ptr<Spool> output;
-  RETURN_IF_ERROR(
-      database_->Transact(Soon(), Database::kRead, [&](Connection* connection) -> absl::Status {
-        ASSIGN_OR_RETURN(output, ReadFile(connection, parts_->documents, document.principal,
-                                          document.id, kOutput));
-        return absl::OkStatus();
-      }));
-  return output;
+  return database_->Ask<std::shared_ptr<Spool>>(Soon(), [&](Connection* connection) {
+    return ReadFile(connection, parts_->documents, document.principal, document.id, kOutput);
+  });
 }
 
 absl::Status DocumentStore::Remove(const std::string& id) const {
   return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) {
-    return connection->Run("DELETE FROM documents WHERE id = $1", {id}).status();
+    return connection->Do("DELETE FROM documents WHERE id = $1", {id});
   });
 }
 
@@ -413,10 +395,8 @@ void DocumentStore::Look(absl::Time now) {
   for (const std::shared_ptr<Work>& work : works) Renew(work.get()).IgnoreError();
   const absl::Status tidied =
       database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) {
-        return connection
-            ->Run("DELETE FROM documents WHERE created < $1",
-                  {absl::ToUnixMillis(now - limits_.keep)})
-            .status();
+        return connection->Do("DELETE FROM documents WHERE created < $1",
+                              {absl::ToUnixMillis(now - limits_.keep)});
       });
   if (tidied.ok() && may_take) TakeOne(now);
 }

@@ -20,13 +20,7 @@ v1::GlossaryEntry AsProto(const GlossaryEntry& entry) {
 
 v1::Glossary AsProto(const Owned& glossary, const ServerParts& parts, const Call& call) {
   v1::Glossary proto;
-  proto.set_id(glossary.id);
-  proto.set_name(glossary.name);
-  proto.set_shared(glossary.shared || glossary.owner.empty());
-  proto.set_version(glossary.version);
-  proto.mutable_create_time()->set_seconds(absl::ToUnixSeconds(glossary.created));
-  proto.set_read_only(!glossary.IsChangedBy(call.principal()));
-  proto.set_temporary(!glossary.read_only && !parts.glossaries->survives());
+  Describe(glossary, parts.glossaries->survives(), call, &proto);
   for (const OwnedList& list : glossary.lists) {
     v1::GlossaryDictionary* const dictionary = proto.add_dictionaries();
     dictionary->set_source_language(list.languages.source);

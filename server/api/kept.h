@@ -59,6 +59,18 @@ absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const 
   return absl::OkStatus();
 }
 
+// Sets what all things have in common.
+template <typename Proto>
+void Describe(const Owned& thing, bool survives, const Call& call, Proto* proto) {
+  proto->set_id(thing.id);
+  proto->set_name(thing.name);
+  proto->set_shared(thing.shared || thing.owner.empty());
+  proto->set_version(thing.version);
+  proto->mutable_create_time()->set_seconds(absl::ToUnixSeconds(thing.created));
+  proto->set_read_only(!thing.IsChangedBy(call.principal()));
+  proto->set_temporary(!thing.read_only && !survives);
+}
+
 // Appends an element unless it is there already.
 template <typename T>
 void AppendNew(const T& element, std::vector<T>* all) {

@@ -12,16 +12,10 @@ constexpr int kMaxPage = 1000;  // segments
 
 v1::TranslationMemory MemoryProto(const Owned& memory, const ServerParts& parts, const Call& call) {
   v1::TranslationMemory proto;
-  proto.set_id(memory.id);
-  proto.set_name(memory.name);
-  proto.set_shared(memory.shared || memory.owner.empty());
-  proto.set_version(memory.version);
-  proto.mutable_create_time()->set_seconds(absl::ToUnixSeconds(memory.created));
+  Describe(memory, parts.memories->survives(), call, &proto);
   proto.set_source_language(memory.lists[0].languages.source);
   proto.set_target_language(memory.lists[0].languages.target);
   proto.set_segment_count(static_cast<int>(memory.lists[0].size));
-  proto.set_read_only(!memory.IsChangedBy(call.principal()));
-  proto.set_temporary(!memory.read_only && !parts.memories->survives());
   return proto;
 }
 

@@ -125,11 +125,8 @@ Answer Create(const ApiContext& context, const CompatFields& fields, Call* call)
     ASSIGN_OR_RETURN(*tag, pair.Text(field));
     if (tag->empty()) return InvalidField(absl::StrCat("languagePair.", field), "is missing");
   }
-  const absl::Status known =
-      StoreOf(context).Describe(Until(*call), resource.id, call->principal()).status();
-  if (known.ok()) return absl::AlreadyExistsError("there is a glossary of this name");
-  if (!absl::IsNotFound(known)) return known;
-  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(context).Create(Until(*call), std::move(text)));
+  ASSIGN_OR_RETURN(const Owned glossary,
+                   StoreOf(context).Create(Until(*call), std::move(text), "", /*unique=*/true));
   return Done(resource, "CreateGlossary", "Glossary", Describe(glossary, resource.glossary));
 }
 

@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "server/base/errors.h"
 #include "server/glossaries/tbx.h"
+#include "server/store/kept_text.h"
 
 namespace dragoman {
 namespace {
@@ -16,14 +17,6 @@ constexpr std::string_view kTbx = ".tbx";
 // What an entry takes in memory besides its text, and its text as a multiple (measured with 100,000
 // entries of two words).
 constexpr int64_t kBytesOfEntry = 700, kCopiesOfText = 4;
-
-void SetOwned(const GlossaryText& text, Owned* thing) {
-  thing->name = text.name;
-  thing->owner = text.owner;
-  thing->shared = text.shared;
-  thing->version = text.version;
-  thing->created = text.created;
-}
 
 void AddDictionary(GlossaryDictionary dictionary, StoredGlossary* glossary) {
   glossary->dictionaries.push_back(std::make_shared<const TermList>(
@@ -100,22 +93,18 @@ absl::Status WriteContents(Connection* connection, const GlossaryText& glossary,
     const bool is_same = d < before.contents.size() && content == before.contents[d] &&
                          dictionary.languages == before.dictionaries[d].languages;
     if (is_same) continue;
-    RETURN_IF_ERROR(
-        connection
-            ->Run("INSERT INTO lists (kept_id, position, source_language, target_language, size, "
-                  "content) VALUES ($1, $2, $3, $4, $5, $6) "
-                  "ON CONFLICT (kept_id, position) DO UPDATE SET "
-                  "source_language = excluded.source_language, "
-                  "target_language = excluded.target_language, size = excluded.size, "
-                  "content = excluded.content",
-                  {thing->id, static_cast<int64_t>(d), dictionary.languages.source,
-                   dictionary.languages.target, size, content})
-            .status());
+    RETURN_IF_ERROR(connection->Do(
+        "INSERT INTO lists (kept_id, position, source_language, target_language, size, "
+        "content) VALUES ($1, $2, $3, $4, $5, $6) "
+        "ON CONFLICT (kept_id, position) DO UPDATE SET "
+        "source_language = excluded.source_language, "
+        "target_language = excluded.target_language, size = excluded.size, "
+        "content = excluded.content",
+        {thing->id, static_cast<int64_t>(d), dictionary.languages.source,
+         dictionary.languages.target, size, content}));
   }
-  return connection
-      ->Run("DELETE FROM lists WHERE kept_id = $1 AND position >= $2",
-            {thing->id, static_cast<int64_t>(glossary.dictionaries.size())})
-      .status();
+  return connection->Do("DELETE FROM lists WHERE kept_id = $1 AND position >= $2",
+                        {thing->id, static_cast<int64_t>(glossary.dictionaries.size())});
 }
 
 }  // namespace
@@ -136,21 +125,16 @@ absl::StatusOr<std::unique_ptr<GlossaryStore::Files>> GlossaryStore::OpenFiles(
                      {.noun = Kind().noun, .suffixes = {kCommas, kTbx}, .read = &ReadGlossaryFile});
 }
 
-absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText glossary) {
+absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText glossary,
+                                            const std::string& id, bool unique) {
   RETURN_IF_ERROR(Check(&glossary));
-  Owned thing;
+  if (unique) {
+    ASSIGN_OR_RETURN(const Ptr file, FindFile(glossary.name, glossary.owner));
+    if (file != nullptr) return IsThere(Kind().noun);
+  }
+  Owned thing = {.id = id};
   SetOwned(glossary, &thing);
-  return rows().Create(until, std::move(thing), [&](Connection* connection, Owned* stored) {
-    return WriteContents(connection, glossary, {}, stored);
-  });
-}
-
-absl::Status GlossaryStore::Import(absl::Time until, const std::string& id, GlossaryText glossary) {
-  RETURN_IF_ERROR(Check(&glossary));
-  Owned thing;
-  SetOwned(glossary, &thing);
-  thing.id = id;
-  return rows().Import(until, std::move(thing), [&](Connection* connection, Owned* stored) {
+  return rows().Create(until, std::move(thing), unique, [&](Connection* connection, Owned* stored) {
     return WriteContents(connection, glossary, {}, stored);
   });
 }

@@ -32,16 +32,15 @@ class GlossaryStore final : public OwnedStore<StoredGlossary> {
   // The files of a directory; the errors of OwnedFiles::Open.
   static absl::StatusOr<std::unique_ptr<Files>> OpenFiles(const std::string& directory);
 
-  // Stores a new one for its owner, under a new id.  INVALID_ARGUMENT as CheckGlossary and, for the
-  // entries of each pair of languages, CheckSources; RESOURCE_EXHAUSTED over the limits.
-  absl::StatusOr<Owned> Create(absl::Time until, GlossaryText glossary);
+  // Stores a new one for its owner.  INVALID_ARGUMENT as CheckGlossary and, for the entries of each
+  // pair of languages, CheckSources, and the errors of OwnedRows::Create.
+  absl::StatusOr<Owned> Create(absl::Time until, GlossaryText glossary, const std::string& id = "",
+                               bool unique = false);
   // Stores what `edit` makes of it, as the next version; the owner stays.  Also the errors of
   // OwnedRows::Change.  `edit` may be called again.
   absl::StatusOr<Owned> Update(absl::Time until, const std::string& id,
                                const std::string& principal,
                                absl::FunctionRef<absl::Status(GlossaryText*)> edit);
-  // Stores one with the id, version and time that it has (store import).
-  absl::Status Import(absl::Time until, const std::string& id, GlossaryText glossary);
 
  private:
   absl::StatusOr<Ptr> Load(Connection* connection, Owned thing, const Ptr& before) const override;

@@ -4,22 +4,17 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "engine/text/language_tag.h"
 #include "engine/text/letter_case.h"
-#include "server/store/owner_comments.h"
+#include "server/store/kept_text.h"
 
 namespace dragoman {
 namespace {
 
-constexpr size_t kMaxName = 256;           // bytes
-constexpr size_t kMaxDictionaries = 1000;  // dictionaries
+constexpr size_t kMaxDictionaries = 1000;
 
 // What the lines that are read next belong to.
 struct Context {
@@ -28,24 +23,14 @@ struct Context {
   bool inflect = false;
 };
 
-absl::Status ReadLanguages(const std::string& value, LanguagePair* languages) {
-  const std::vector<std::string> tags = absl::StrSplit(value, ' ', absl::SkipEmpty());
-  if (tags.size() > 2) return absl::InvalidArgumentError("languages: want two tags, such as en de");
-  const auto tag = [&](size_t i) {
-    return i < tags.size() && tags[i] != "*" ? tags[i] : std::string();
-  };
-  *languages = {tag(0), tag(1)};
-  return absl::OkStatus();
-}
-
 // Takes what a comment says; one that says nothing of ours is ignored.
-absl::Status ReadComment(const std::string& comment, GlossaryText* glossary, Context* context) {
-  const std::pair<std::string, std::string> both = absl::StrSplit(comment, absl::MaxSplits(':', 1));
-  const std::string key(absl::StripAsciiWhitespace(both.first));
-  const std::string value(absl::StripAsciiWhitespace(both.second));
+absl::Status ReadComment(std::string_view comment, GlossaryText* glossary, Context* context) {
+  const auto [key, value] = SplitComment(comment);
   ASSIGN_OR_RETURN(const bool of_owner, ReadOwner(key, value, glossary));
   if (of_owner) return absl::OkStatus();
-  if (key == "languages") return ReadLanguages(value, &context->languages);
+  if (key == "languages") {
+    ASSIGN_OR_RETURN(context->languages, LanguagesFrom(value));
+  }
   if (key == "case") context->ignore_case = value == "ignore";
   if (key == "forms") context->inflect = value == "endings";
   return absl::OkStatus();
@@ -62,16 +47,8 @@ GlossaryEntry ReadEntry(std::vector<std::string> fields, const Context& context)
 }
 
 absl::Status CheckTerm(const std::string& field, const std::string& term) {
-  if (!IsValidUtf8(term)) return InvalidField(field, "is not valid UTF-8");
+  RETURN_IF_ERROR(CheckLine(field, term, kMaxTermBytes));
   if (StripWhiteSpace(term).empty()) return InvalidField(field, "is empty, want a phrase");
-  if (term.size() > kMaxTermBytes) {
-    return InvalidField(field,
-                        absl::StrCat("has ", term.size(), " bytes, the most is ", kMaxTermBytes));
-  }
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  if (std::any_of(term.begin(), term.end(), is_control)) {
-    return InvalidField(field, "has a tab, a line break or another control character");
-  }
   return absl::OkStatus();
 }
 
@@ -83,18 +60,6 @@ absl::Status CheckEntry(const std::string& field, const GlossaryEntry& entry) {
   }
   for (const std::string& target : entry.targets) {
     RETURN_IF_ERROR(CheckTerm(field + ".targets", target));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckLanguages(const std::string& field, const LanguagePair& languages) {
-  for (const auto& [name, tag] : {std::pair(".source_language", &languages.source),
-                                  std::pair(".target_language", &languages.target)}) {
-    const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
-    if (tag->empty()) continue;
-    if (!std::all_of(tag->begin(), tag->end(), is_plain) || !ParseLanguage(*tag).has_value()) {
-      return InvalidField(field + name, "is not a language");
-    }
   }
   return absl::OkStatus();
 }
@@ -139,7 +104,7 @@ absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separat
     absl::Status status;
     if (rest.starts_with('#')) {
       const size_t end = std::min(rest.find('\n'), rest.size());
-      status = ReadComment(std::string(rest.substr(1, end - 1)), &glossary, &context);
+      status = ReadComment(rest.substr(1, end - 1), &glossary, &context);
       rest.remove_prefix(std::min(end + 1, rest.size()));
     } else {
       if (separator == '\t' && rest.starts_with('\\')) rest.remove_prefix(1);
@@ -182,12 +147,8 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const std::string& text) 
 }
 
 absl::Status CheckGlossary(const GlossaryText& glossary) {
-  if (!glossary.name.empty()) RETURN_IF_ERROR(CheckTerm("glossary.name", glossary.name));
-  if (glossary.name.size() > kMaxName) {
-    return InvalidField("glossary.name", absl::StrCat("has ", glossary.name.size(),
-                                                      " bytes, the most is ", kMaxName));
-  }
-  if (!glossary.owner.empty()) RETURN_IF_ERROR(CheckTerm("principal", glossary.owner));
+  RETURN_IF_ERROR(CheckLine("glossary.name", glossary.name, kMaxKeptName));
+  RETURN_IF_ERROR(CheckLine("principal", glossary.owner, kMaxTermBytes));
   size_t entries = 0;
   if (glossary.dictionaries.size() > kMaxDictionaries) {
     return InvalidField("glossary.dictionaries", absl::StrCat("are ", glossary.dictionaries.size(),

@@ -11,13 +11,14 @@
 #include "engine/base/status.h"
 #include "engine/text/normal_form.h"
 #include "server/base/errors.h"
+#include "server/store/kept_text.h"
 
 namespace dragoman {
 namespace {
 
 constexpr std::string_view kTmx = ".tmx";
-// What a segment takes in memory besides its text, and its text as a multiple (measured with 100,000
-// segments of ten words).
+// What a segment takes in memory besides its text, and its text as a multiple (measured with
+// 100,000 segments of ten words).
 constexpr int64_t kBytesOfSegment = 200, kCopiesOfSegment = 3;
 constexpr size_t kRowsAtOnce = 100;  // of a statement
 
@@ -35,14 +36,6 @@ absl::StatusOr<MemoryText> TextFromTmx(const std::string& text) {
   });
   RETURN_IF_ERROR(CheckMemory(memory));
   return memory;
-}
-
-void SetOwned(const MemoryText& text, Owned* thing) {
-  thing->name = text.name;
-  thing->owner = text.owner;
-  thing->shared = text.shared;
-  thing->version = text.version;
-  thing->created = text.created;
 }
 
 absl::StatusOr<StoredMemoryPtr> ReadMemoryFile(const std::string& id, const std::string& text) {
@@ -89,13 +82,6 @@ std::vector<KeyedSegment> Keyed(std::vector<MemorySegment>* segments) {
   return keyed;
 }
 
-// "$1, $2, $3", from a number on.
-std::string Parameters(size_t first, size_t count) {
-  std::string list;
-  for (size_t i = 0; i < count; ++i) absl::StrAppend(&list, i == 0 ? "$" : ", $", first + i);
-  return list;
-}
-
 // Writes segments, at most kRowsAtOnce, of which `position` are before them.
 absl::Status WriteSome(Connection* connection, absl::Span<const KeyedSegment> segments,
                        int64_t position, Owned* memory) {
@@ -116,9 +102,9 @@ absl::Status WriteSome(Connection* connection, absl::Span<const KeyedSegment> se
   for (const KeyedSegment& each : segments) {
     absl::StrAppend(&sql, values.empty() ? "(" : ", (", Parameters(values.size() + 1, 9), ")");
     const MemorySegment& segment = *each.segment;
-    const std::initializer_list<Value> row = {
-        memory->id,     each.key,         memory->version, position++,       segment.source,
-        segment.target, segment.previous, segment.next,    BytesOf(segment)};
+    const std::initializer_list<Value> row = {memory->id,       each.key,       memory->version,
+                                              position++,       segment.source, segment.target,
+                                              segment.previous, segment.next,   BytesOf(segment)};
     values.insert(values.end(), row.begin(), row.end());
     memory->bytes += BytesOf(segment);
   }
@@ -126,27 +112,26 @@ absl::Status WriteSome(Connection* connection, absl::Span<const KeyedSegment> se
                   " ON CONFLICT (kept_id, key) DO UPDATE SET version = excluded.version, "
                   "position = excluded.position, target = excluded.target, "
                   "bytes = excluded.bytes");
-  return connection->Run(sql, values).status();
+  return connection->Do(sql, values);
 }
 
 // As the version that the memory has now.
 absl::Status WriteSegments(Connection* connection, absl::Span<const KeyedSegment> segments,
                            Owned* memory) {
   for (size_t i = 0; i < segments.size(); i += kRowsAtOnce) {
-    RETURN_IF_ERROR(WriteSome(connection, segments.subspan(i, kRowsAtOnce),
-                              static_cast<int64_t>(i), memory));
+    RETURN_IF_ERROR(
+        WriteSome(connection, segments.subspan(i, kRowsAtOnce), static_cast<int64_t>(i), memory));
   }
   const OwnedList& list = memory->lists[0];
   if (list.size > static_cast<int64_t>(kMaxSegments)) {
-    return absl::ResourceExhaustedError(absl::StrCat("the memory would have ", list.size,
-                                                     " segments, the most is ", kMaxSegments));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the memory would have ", list.size, " segments, the most is ", kMaxSegments));
   }
-  return connection
-      ->Run("INSERT INTO lists (kept_id, position, source_language, target_language, size, "
-            "content) VALUES ($1, 0, $2, $3, $4, '') "
-            "ON CONFLICT (kept_id, position) DO UPDATE SET size = excluded.size",
-            {memory->id, list.languages.source, list.languages.target, list.size})
-      .status();
+  return connection->Do(
+      "INSERT INTO lists (kept_id, position, source_language, target_language, size, "
+      "content) VALUES ($1, 0, $2, $3, $4, '') "
+      "ON CONFLICT (kept_id, position) DO UPDATE SET size = excluded.size",
+      {memory->id, list.languages.source, list.languages.target, list.size});
 }
 
 }  // namespace
@@ -163,32 +148,21 @@ const OwnedKind& MemoryStore::Kind() {
 
 absl::StatusOr<std::unique_ptr<MemoryStore::Files>> MemoryStore::OpenFiles(
     const std::string& directory) {
-  return Files::Open(directory,
-                     {.noun = Kind().noun, .suffixes = {kTmx}, .read = &ReadMemoryFile});
+  return Files::Open(directory, {.noun = Kind().noun, .suffixes = {kTmx}, .read = &ReadMemoryFile});
 }
 
-absl::StatusOr<Owned> MemoryStore::Create(absl::Time until, MemoryText memory) {
+absl::StatusOr<Owned> MemoryStore::Create(absl::Time until, MemoryText memory,
+                                          const std::string& id) {
   TidySegments(&memory.segments);
   RETURN_IF_ERROR(CheckMemory(memory));
   const std::vector<KeyedSegment> keyed = Keyed(&memory.segments);
-  Owned thing;
+  Owned thing = {.id = id};
   SetOwned(memory, &thing);
   thing.lists = {{memory.languages}};
-  return rows().Create(until, std::move(thing), [&](Connection* connection, Owned* stored) {
-    return WriteSegments(connection, keyed, stored);
-  });
-}
-
-absl::Status MemoryStore::Import(absl::Time until, const std::string& id, MemoryText memory) {
-  RETURN_IF_ERROR(CheckMemory(memory));
-  const std::vector<KeyedSegment> keyed = Keyed(&memory.segments);
-  Owned thing;
-  SetOwned(memory, &thing);
-  thing.id = id;
-  thing.lists = {{memory.languages}};
-  return rows().Import(until, std::move(thing), [&](Connection* connection, Owned* stored) {
-    return WriteSegments(connection, keyed, stored);
-  });
+  return rows().Create(until, std::move(thing), /*unique=*/false,
+                       [&](Connection* connection, Owned* stored) {
+                         return WriteSegments(connection, keyed, stored);
+                       });
 }
 
 absl::StatusOr<Owned> MemoryStore::Learn(absl::Time until, const std::string& id,
@@ -213,14 +187,14 @@ absl::StatusOr<StoredMemoryPtr> MemoryStore::Load(Connection* connection, Owned 
       "SELECT source, target, previous, next FROM segments WHERE kept_id = $1 AND version > $2 "
       "ORDER BY version, position",
       {memory->id, before == nullptr ? int64_t{0} : before->version}, [&](Row row) {
-        segments.push_back({std::move(row.text(0)), std::move(row.text(1)),
-                            std::move(row.text(2)), std::move(row.text(3))});
+        segments.push_back({std::move(row.text(0)), std::move(row.text(1)), std::move(row.text(2)),
+                            std::move(row.text(3))});
       }));
-  const TranslationMemory known = before != nullptr
-                                      ? *before->memory
-                                      : TranslationMemory(memory->id, memory->lists.at(0).languages);
-  memory->memory = std::make_shared<const TranslationMemory>(
-      known.Learn(std::move(segments), memory->version));
+  const TranslationMemory known =
+      before != nullptr ? *before->memory
+                        : TranslationMemory(memory->id, memory->lists.at(0).languages);
+  memory->memory =
+      std::make_shared<const TranslationMemory>(known.Learn(std::move(segments), memory->version));
   return memory;
 }
 

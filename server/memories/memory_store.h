@@ -35,15 +35,13 @@ class MemoryStore final : public OwnedStore<StoredMemory> {
   // The files of a directory; the errors of OwnedFiles::Open.
   static absl::StatusOr<std::unique_ptr<Files>> OpenFiles(const std::string& directory);
 
-  // Stores a new one for its owner, under a new id.  INVALID_ARGUMENT as CheckMemory,
-  // RESOURCE_EXHAUSTED over the limits.
-  absl::StatusOr<Owned> Create(absl::Time until, MemoryText memory);
+  // Stores a new one for its owner.  INVALID_ARGUMENT as CheckMemory, and the errors of
+  // OwnedRows::Create.
+  absl::StatusOr<Owned> Create(absl::Time until, MemoryText memory, const std::string& id = "");
   // Adds segments, or puts them in the place of those with the same source and context.  Also
   // the errors of OwnedRows::Change.
   absl::StatusOr<Owned> Learn(absl::Time until, const std::string& id, const std::string& principal,
                               std::vector<MemorySegment> segments);
-  // Stores one with the id, version and time that it has (store import).
-  absl::Status Import(absl::Time until, const std::string& id, MemoryText memory);
 
  private:
   absl::StatusOr<Ptr> Load(Connection* connection, Owned thing, const Ptr& before) const override;

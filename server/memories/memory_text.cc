@@ -12,16 +12,13 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
-#include "engine/text/language_tag.h"
-#include "server/store/owner_comments.h"
+#include "server/store/kept_text.h"
 
 namespace dragoman {
 namespace {
 
-constexpr size_t kMaxMemoryName = 256;     // bytes
 constexpr size_t kMaxSentence = 16 << 10;  // bytes
 
 constexpr std::string_view kLearn = "# learn: ";
@@ -46,16 +43,6 @@ std::string LearnLine(size_t count, int64_t version, size_t bytes, const std::st
   return line + DigestOf(line);
 }
 
-absl::StatusOr<LanguagePair> LanguagesFrom(const std::string& value) {
-  std::vector<std::string> tags = absl::StrSplit(value, ' ', absl::SkipEmpty());
-  if (tags.size() > 2) return absl::InvalidArgumentError("languages: want two tags, such as en de");
-  tags.resize(2);
-  for (std::string& tag : tags) {
-    if (tag == "*") tag.clear();
-  }
-  return LanguagePair{tags[0], tags[1]};
-}
-
 absl::StatusOr<Lesson> LessonFrom(const std::string& value, const MemoryText& memory) {
   const std::vector<std::string> numbers = absl::StrSplit(value, ' ', absl::SkipEmpty());
   Lesson lesson = {.first = memory.segments.size()};
@@ -72,27 +59,14 @@ bool MayBeginLesson(std::string_view line) {
          line.find_first_not_of("0123456789abcdef ", kLearn.size()) == line.npos;
 }
 
-absl::Status CheckSentence(const std::string& field, const std::string& text) {
-  if (!IsValidUtf8(text)) return InvalidField(field, "is not valid UTF-8");
-  if (text.size() > kMaxSentence) {
-    return InvalidField(field,
-                        absl::StrCat("has ", text.size(), " bytes, the most is ", kMaxSentence));
-  }
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  if (std::any_of(text.begin(), text.end(), is_control)) {
-    return InvalidField(field, "has a control character");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status CheckSegment(const std::string& field, const MemorySegment& segment) {
   for (const auto& [name, text] :
        {std::pair(".source", &segment.source), {".target", &segment.target}}) {
-    RETURN_IF_ERROR(CheckSentence(field + name, *text));
+    RETURN_IF_ERROR(CheckLine(field + name, *text, kMaxSentence));
     if (StripWhiteSpace(*text).empty()) return InvalidField(field + name, "is empty");
   }
-  RETURN_IF_ERROR(CheckSentence(field + ".previous_source", segment.previous));
-  return CheckSentence(field + ".next_source", segment.next);
+  RETURN_IF_ERROR(CheckLine(field + ".previous_source", segment.previous, kMaxSentence));
+  return CheckLine(field + ".next_source", segment.next, kMaxSentence);
 }
 
 absl::StatusOr<MemorySegment> SegmentFrom(std::string_view line) {
@@ -170,10 +144,7 @@ class MemoryReader {
   }
 
   absl::Status ReadComment(std::string_view line) {
-    const std::pair<std::string, std::string> both =
-        absl::StrSplit(std::string(line.substr(1)), absl::MaxSplits(':', 1));
-    const std::string key(absl::StripAsciiWhitespace(both.first));
-    const std::string value(absl::StripAsciiWhitespace(both.second));
+    const auto [key, value] = SplitComment(line.substr(1));
     if (key == "bytes" && number_ == 1) return CheckBytes(line, value);
     if (key == "learn") {
       if (lesson_.has_value()) return absl::InvalidArgumentError("learn: within another lesson");
@@ -262,20 +233,9 @@ class MemoryReader {
 absl::StatusOr<MemoryText> ParseMemory(std::string_view text) { return MemoryReader(text).Run(); }
 
 absl::Status CheckMemory(const MemoryText& memory) {
-  RETURN_IF_ERROR(CheckSentence("memory.name", memory.name));
-  if (memory.name.size() > kMaxMemoryName) {
-    return InvalidField("memory.name", absl::StrCat("has ", memory.name.size(),
-                                                    " bytes, the most is ", kMaxMemoryName));
-  }
-  RETURN_IF_ERROR(CheckSentence("principal", memory.owner));
-  for (const auto& [field, tag] : {std::pair("memory.source_language", &memory.languages.source),
-                                   {"memory.target_language", &memory.languages.target}}) {
-    const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
-    if (tag->empty()) continue;
-    if (!std::all_of(tag->begin(), tag->end(), is_plain) || !ParseLanguage(*tag).has_value()) {
-      return InvalidField(field, "is not a language");
-    }
-  }
+  RETURN_IF_ERROR(CheckLine("memory.name", memory.name, kMaxKeptName));
+  RETURN_IF_ERROR(CheckLine("principal", memory.owner, kMaxSentence));
+  RETURN_IF_ERROR(CheckLanguages("memory", memory.languages));
   return CheckSegments(memory.segments);
 }
 

@@ -59,6 +59,10 @@ absl::Status NotYours(const char* noun) {
       absl::StrCat("the ", noun, " is not yours: you can use it, not change it"));
 }
 
+absl::Status IsThere(const char* noun) {
+  return absl::AlreadyExistsError(absl::StrCat("there is a ", noun, " of this id or name"));
+}
+
 absl::StatusOr<Owned> OwnedRows::FindIn(Connection* connection, const std::string& id,
                                         const std::string& principal) const {
   if (!IsPlainName(id)) return kind_.not_found(id);
@@ -89,35 +93,24 @@ absl::Status OwnedRows::Read(absl::Time until, const std::string& id, const std:
 
 absl::StatusOr<Owned> OwnedRows::Find(absl::Time until, const std::string& id,
                                       const std::string& principal) const {
-  Owned found;
-  RETURN_IF_ERROR(Read(until, id, principal, [&](Connection*, Owned thing) {
-    found = std::move(thing);
-    return absl::OkStatus();
-  }));
-  return found;
+  return database_->Ask<Owned>(
+      until, [&](Connection* connection) { return FindIn(connection, id, principal); });
 }
 
 absl::StatusOr<std::vector<Owned>> OwnedRows::List(absl::Time until,
                                                    const std::string& principal) const {
-  std::vector<Owned> things;
-  RETURN_IF_ERROR(
-      database_->Transact(until, Database::kRead, [&](Connection* connection) -> absl::Status {
-        ASSIGN_OR_RETURN(
-            things, Select(connection, "kind = $1 AND (owner = $2 OR owner = '' OR shared = 1)",
-                           {kind_.number, principal}));
-        return absl::OkStatus();
-      }));
-  return things;
+  return database_->Ask<std::vector<Owned>>(until, [&](Connection* connection) {
+    return Select(connection, "kind = $1 AND (owner = $2 OR owner = '' OR shared = 1)",
+                  {kind_.number, principal});
+  });
 }
 
 // Changes of one owner's things come one after another, so that they are counted rightly.
 absl::Status OwnedRows::LockOwner(Connection* connection, const std::string& owner) const {
-  return connection
-      ->Run(
-          "INSERT INTO owners (owner, bytes) VALUES ($1, 0) "
-          "ON CONFLICT (owner) DO UPDATE SET bytes = owners.bytes",
-          {owner})
-      .status();
+  return connection->Do(
+      "INSERT INTO owners (owner, bytes) VALUES ($1, 0) "
+      "ON CONFLICT (owner) DO UPDATE SET bytes = owners.bytes",
+      {owner});
 }
 
 absl::Status OwnedRows::CheckLimits(Connection* connection, const Owned& thing) const {
@@ -154,53 +147,52 @@ absl::Status OwnedRows::CheckLimits(Connection* connection, const Owned& thing) 
 
 absl::Status OwnedRows::Finish(Connection* connection, const Owned& thing,
                                int64_t bytes_before) const {
-  RETURN_IF_ERROR(connection
-                      ->Run("UPDATE kept SET name = $1, shared = $2, bytes = $3 WHERE id = $4",
-                            {thing.name, int64_t{thing.shared ? 1 : 0}, thing.bytes, thing.id})
-                      .status());
+  RETURN_IF_ERROR(
+      connection->Do("UPDATE kept SET name = $1, shared = $2, bytes = $3 WHERE id = $4",
+                     {thing.name, int64_t{thing.shared ? 1 : 0}, thing.bytes, thing.id}));
   const int64_t more = thing.bytes - bytes_before;
   RETURN_IF_ERROR(
-      connection->Run("UPDATE owners SET bytes = bytes + $1 WHERE owner = $2", {more, thing.owner})
-          .status());
+      connection->Do("UPDATE owners SET bytes = bytes + $1 WHERE owner = $2", {more, thing.owner}));
   return more > 0 ? CheckLimits(connection, thing) : absl::OkStatus();
 }
 
+absl::Status OwnedRows::CheckNew(Connection* connection, const Owned& thing, bool unique) const {
+  ASSIGN_OR_RETURN(const std::vector<Row> rows,
+                   connection->Run("SELECT 1 FROM kept WHERE id = $1", {thing.id}));
+  if (!rows.empty()) return IsThere(kind_.noun);
+  if (!unique) return absl::OkStatus();
+  const absl::Status found = FindIn(connection, thing.name, thing.owner).status();
+  if (absl::IsNotFound(found)) return absl::OkStatus();
+  return found.ok() ? IsThere(kind_.noun) : found;
+}
+
 absl::Status OwnedRows::Insert(Connection* connection, Owned* thing, Write write) const {
-  RETURN_IF_ERROR(LockOwner(connection, thing->owner));
-  RETURN_IF_ERROR(
-      connection
-          ->Run("INSERT INTO kept (id, kind, owner, name, shared, version, created, bytes) "
-                "VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
-                {thing->id, kind_.number, thing->owner, thing->name, int64_t{thing->shared ? 1 : 0},
-                 thing->version, absl::ToUnixSeconds(thing->created)})
-          .status());
+  RETURN_IF_ERROR(connection->Do(
+      "INSERT INTO kept (id, kind, owner, name, shared, version, created, bytes) "
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, 0)",
+      {thing->id, kind_.number, thing->owner, thing->name, int64_t{thing->shared ? 1 : 0},
+       thing->version, absl::ToUnixSeconds(thing->created)}));
   RETURN_IF_ERROR(write(connection, thing));
   RETURN_IF_ERROR(Finish(connection, *thing, 0));
   return CheckLimits(connection, *thing);  // of an empty one, too
 }
 
-absl::StatusOr<Owned> OwnedRows::Create(absl::Time until, Owned thing, Write write) const {
-  thing.version = 1;
-  thing.created = absl::FromUnixSeconds(absl::ToUnixSeconds(absl::Now()));
-  thing.id = NewUuid();
+absl::StatusOr<Owned> OwnedRows::Create(absl::Time until, Owned thing, bool unique,
+                                        Write write) const {
+  if (thing.id.empty()) {
+    thing.version = 1;
+    thing.created = absl::FromUnixSeconds(absl::ToUnixSeconds(absl::Now()));
+    thing.id = NewUuid();
+  }
   Owned stored;
-  RETURN_IF_ERROR(database_->Transact(until, Database::kWrite, [&](Connection* connection) {
-    stored = thing;
-    return Insert(connection, &stored, write);
-  }));
+  RETURN_IF_ERROR(
+      database_->Transact(until, Database::kWrite, [&](Connection* connection) -> absl::Status {
+        stored = thing;
+        RETURN_IF_ERROR(LockOwner(connection, thing.owner));
+        RETURN_IF_ERROR(CheckNew(connection, thing, unique));
+        return Insert(connection, &stored, write);
+      }));
   return stored;
-}
-
-absl::Status OwnedRows::Import(absl::Time until, Owned thing, Write write) const {
-  return database_->Transact(until, Database::kWrite, [&](Connection* connection) -> absl::Status {
-    Owned stored = thing;
-    ASSIGN_OR_RETURN(const std::vector<Row> rows,
-                     connection->Run("SELECT 1 FROM kept WHERE id = $1", {thing.id}));
-    if (!rows.empty()) {
-      return absl::AlreadyExistsError(absl::StrCat("there is one with the id ", thing.id));
-    }
-    return Insert(connection, &stored, write);
-  });
 }
 
 absl::StatusOr<Owned> OwnedRows::Change(absl::Time until, const std::string& id,
@@ -212,8 +204,7 @@ absl::StatusOr<Owned> OwnedRows::Change(absl::Time until, const std::string& id,
         RETURN_IF_ERROR(LockOwner(connection, changed.owner));
         // This locks the row, and so what is read now is the latest version.
         RETURN_IF_ERROR(
-            connection->Run("UPDATE kept SET version = version + 1 WHERE id = $1", {changed.id})
-                .status());
+            connection->Do("UPDATE kept SET version = version + 1 WHERE id = $1", {changed.id}));
         ASSIGN_OR_RETURN(changed, FindIn(connection, changed.id, principal));
         const int64_t before = changed.bytes;
         RETURN_IF_ERROR(write(connection, &changed));
@@ -230,10 +221,8 @@ absl::Status OwnedRows::Delete(absl::Time until, const std::string& id,
     ASSIGN_OR_RETURN(const std::vector<Row> deleted,
                      connection->Run("DELETE FROM kept WHERE id = $1 RETURNING bytes", {thing.id}));
     if (deleted.empty()) return kind_.not_found(id);
-    return connection
-        ->Run("UPDATE owners SET bytes = bytes - $1 WHERE owner = $2",
-              {deleted[0].number(0), thing.owner})
-        .status();
+    return connection->Do("UPDATE owners SET bytes = bytes - $1 WHERE owner = $2",
+                          {deleted[0].number(0), thing.owner});
   });
 }
 

@@ -41,6 +41,8 @@ struct StoreLimits {
 
 // FAILED_PRECONDITION.
 absl::Status NotYours(const char* noun);
+// ALREADY_EXISTS.
+absl::Status IsThere(const char* noun);
 
 class OwnedRows {
  public:
@@ -64,17 +66,15 @@ class OwnedRows {
   absl::Status Read(absl::Time until, const std::string& id, const std::string& principal,
                     absl::FunctionRef<absl::Status(Connection*, Owned)> read) const;
 
-  // Stores a new thing under a new id.  RESOURCE_EXHAUSTED over the limits.
-  absl::StatusOr<Owned> Create(absl::Time until, Owned thing, Write write) const;
+  // Stores a new thing: under a new id or, if it has one, as it is.  RESOURCE_EXHAUSTED over the
+  // limits; ALREADY_EXISTS if there is one of that id or, if its name is to be `unique`, its owner
+  // finds another one by it.
+  absl::StatusOr<Owned> Create(absl::Time until, Owned thing, bool unique, Write write) const;
   // Makes the next version.  Also the errors of Find, and FAILED_PRECONDITION if it is not the
   // principal's to change.
   absl::StatusOr<Owned> Change(absl::Time until, const std::string& id,
                                const std::string& principal, Write write) const;
   absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) const;
-
-  // Stores a thing as it is, with its id and version (store import).  ALREADY_EXISTS if there is
-  // one of that id.
-  absl::Status Import(absl::Time until, Owned thing, Write write) const;
 
  private:
   absl::StatusOr<Owned> FindIn(Connection* connection, const std::string& id,
@@ -83,6 +83,7 @@ class OwnedRows {
                                 const std::string& principal) const;
   absl::Status LockOwner(Connection* connection, const std::string& owner) const;
   absl::Status CheckLimits(Connection* connection, const Owned& thing) const;
+  absl::Status CheckNew(Connection* connection, const Owned& thing, bool unique) const;
   absl::Status Insert(Connection* connection, Owned* thing, Write write) const;
   absl::Status Finish(Connection* connection, const Owned& thing, int64_t bytes_before) const;
 

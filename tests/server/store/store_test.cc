@@ -372,6 +372,33 @@ TEST_P(StoreTest, SeveralWritersLoseNothing) {
   EXPECT_EQ((*memory)->version, 1 + kWriters * kEach);
 }
 
+TEST_P(StoreTest, OfManyThatWantOneNameOneGetsIt) {
+  const Stored first(Name());
+  std::vector<std::unique_ptr<Stored>> others;
+  std::vector<std::thread> creators;
+  std::atomic<int> made = 0, taken = 0;
+  for (int i = 0; i < 16; ++i) {
+    const Stored* stored = &first;
+    if (Survives() && i % 4 == 1) {
+      stored = others.emplace_back(std::make_unique<Stored>(Name())).get();
+    }
+    creators.emplace_back([stored, i, &made, &taken] {
+      const absl::Status created =
+          stored->glossaries
+              ->Create(Soon(), Text(i % 2 == 0 ? "alice" : "bob"), "", /*unique=*/true)
+              .status();
+      EXPECT_TRUE(created.ok() || absl::IsAlreadyExists(created)) << created;
+      ++(created.ok() ? made : taken);
+    });
+  }
+  for (std::thread& creator : creators) creator.join();
+  EXPECT_EQ(made, 2);  // one of each owner
+  EXPECT_EQ(taken, 14);
+  EXPECT_THAT(*first.glossaries->List(Soon(), "alice"), SizeIs(1));
+  // Whoever does not ask for that makes as many of one name as it likes.
+  EXPECT_TRUE(first.glossaries->Create(Soon(), Text("alice")).ok());
+}
+
 TEST_P(StoreTest, NothingIsHalfWhereverAProcessEnds) {
   if (!Survives()) GTEST_SKIP() << "nothing survives";
   std::vector<MemorySegment> many;

@@ -10,15 +10,9 @@ import subprocess
 import tempfile
 import threading
 
-from harness import await_true
+from harness import await_true, free_port
 
 PROGRAMS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1:]
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 class Postgres:

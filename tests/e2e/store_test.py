@@ -9,16 +9,18 @@ import http.client
 import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import tempfile
 import threading
 import time
+import types
 import unittest
 
 import grpc
 from certificates import Authority
-from harness import CLIENT, FLOAT32, SERVER, SOURCE_DIR, await_true, pb, pb_grpc, serve
+from harness import CLIENT, FLOAT32, SERVER, SOURCE_DIR, await_true, free_port, pb, pb_grpc, serve
 from postgres import Postgres, Proxy
 
 WRITES = int(os.environ.get("DRAGOMAN_STORE_WRITES", "400"))
@@ -306,19 +308,25 @@ class StoreTest(unittest.TestCase):
     def status(self, server, document):
         return json.loads(self.ask(server, document)).get("status")
 
-    def test_another_server_goes_on_with_a_document(self):
+    def book(self):
         path = os.path.join(self.root, "book.txt")
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(f"The {number} old teachers see a small house, and {number} cats.\n\n" for number in range(900))
+        return path
+
+    def translated(self, server, path):
+        return subprocess.run(
+            ["curl", "-s", f"http://{server.http_address}/v1/translate_file", "-F", f"file=@{path}", "-F",
+             "source_language=en", "-F", "target_language=de"], capture_output=True, check=True, timeout=60).stdout
+
+    def test_another_server_goes_on_with_a_document(self):
+        path = self.book()
         wanted = None
         database = Postgres(self)
         for store, query, end in ((self.file, self.query, "kill"), (database.url, database.query, "stop")):
             with self.subTest(store, end=end):
                 one, two = (server_with(self, store, "--workers", "1") for _ in range(2))
-                if wanted is None:
-                    wanted = subprocess.run(
-                        ["curl", "-s", f"http://{one.http_address}/v1/translate_file", "-F", f"file=@{path}", "-F",
-                         "source_language=en", "-F", "target_language=de"], capture_output=True, check=True).stdout
+                wanted = wanted or self.translated(one, path)
                 document = self.upload(one, path)
                 await_true(lambda: int(query("SELECT count(*) FROM document_passages")) > 0, "some passages are stored")
                 getattr(one, end)()
@@ -329,6 +337,61 @@ class StoreTest(unittest.TestCase):
                 # It has not begun again.
                 self.assertLess(sentences(two), 900)
                 self.assertEqual(two.stop(), 0)
+
+    def balance(self, servers):
+        """HAProxy as compose.yaml has it, in front of these servers; its addresses for gRPC and HTTP."""
+
+        def lines(match):
+            places = [server.grpc_address if match[1] == "50051" else server.http_address for server in servers]
+            return "".join(f"  server {number} {place} {match[2]}{match[3]}\n".replace(
+                "port 9464", "port " + servers[number].http_address.split(":")[1]) for number, place in enumerate(places))
+
+        with open(os.path.join(SOURCE_DIR, "deploy/haproxy/compose.cfg"), encoding="utf-8") as file:
+            config = re.sub(r"  server-template \w+ 3 \w+:(\d+) (.*) resolvers compose init-addr none(.*)\n", lines, file.read())
+        addresses = []
+        for port in ("50051", "9464"):
+            addresses.append(f"127.0.0.1:{free_port()}")
+            config = config.replace(f"bind :{port}", f"bind {addresses[-1]}")
+        path = os.path.join(self.root, "haproxy.cfg")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(config)
+        process = subprocess.Popen(["haproxy", "-db", "-f", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        await_true(lambda: self.status_code(f"http://{addresses[1]}/readyz") == "200", "HAProxy passes requests on")
+        return addresses
+
+    def status_code(self, url):
+        return subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", url], capture_output=True, text=True,
+                              check=False, timeout=60).stdout
+
+    def test_three_servers_behind_a_balancer_are_one(self):
+        database = Postgres(self)
+        servers = [server_with(self, database.url, "--workers", "1") for _ in range(3)]
+        address, http_address = self.balance(servers)
+        front = types.SimpleNamespace(http_address=http_address)
+
+        def call(service, method, request):
+            options = [("grpc.use_local_subchannel_pool", 1), ("grpc.enable_http_proxy", 0)]
+            with grpc.insecure_channel(address, options) as channel:
+                return getattr(getattr(pb_grpc, f"{service}ServiceStub")(channel), method)(request, timeout=60)
+
+        memory = call("Memory", "CreateMemory", pb.CreateMemoryRequest()).id
+        for turn in range(12):
+            segment = pb.MemorySegment(source=TEXT, target=f"LEARNED {turn}")
+            call("Memory", "LearnSegments", pb.LearnSegmentsRequest(id=memory, segments=[segment]))
+            answer = call("Translation", "Translate", pb.TranslateRequest(contents=[TEXT], memory_ids=[memory]))
+            self.assertEqual(answer.translations[0].hypotheses[0].text, f"LEARNED {turn}")
+        for server in servers:
+            self.assertGreater(sum(server.metrics()["dragoman_requests_total"].values()), 0)
+        path = self.book()
+        wanted = self.translated(front, path)
+        before = {server: sentences(server) for server in servers}
+        document = self.upload(front, path)
+        await_true(lambda: int(database.query("SELECT count(*) FROM document_passages")) > 0, "some passages are stored")
+        max(servers, key=lambda server: sentences(server) - before[server]).kill()
+        await_true(lambda: self.status(front, document) == "done", "another server ends it")
+        self.assertEqual(self.ask(front, document, "/result"), wanted)
 
     def test_a_backup_is_restored_into_another_kind_of_store(self):
         server = server_with(self, self.file)

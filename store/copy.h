@@ -18,8 +18,8 @@ namespace dragoman {
 // Rows by the names of the tables.
 using RowCounts = std::vector<std::pair<std::string, int64_t>>;
 
-// Copies all rows, as they are at one time, into a store without any.  FAILED_PRECONDITION if it has
-// some.
+// Copies all rows, as they are at one time, into a store without any.  FAILED_PRECONDITION if it
+// has some.
 absl::StatusOr<RowCounts> CopyStore(Database* from, Database* to);
 
 // Copies what can be read of a damaged file of SQLite.  The rows that cannot be, and those that

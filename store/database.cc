@@ -33,7 +33,7 @@ std::string WithoutSecrets(std::string url) {
 absl::Status CheckFile(Connection* connection) {
   ASSIGN_OR_RETURN(const std::vector<Row> rows, connection->Run("PRAGMA quick_check(1)"));
   if (rows.size() == 1 && rows[0].text(0) == "ok") return absl::OkStatus();
-  return absl::DataLossError(rows.empty() ? "" : rows[0].text(0));
+  return absl::DataLossError(StoreMessage(rows.empty() ? "" : rows[0].text(0)));
 }
 
 absl::StatusOr<std::unique_ptr<Connection>> OpenFile(const std::string& path, absl::Time until) {

@@ -21,8 +21,8 @@ struct Table {
 // In an order in which rows may be added: those that are referred to first.
 absl::Span<const Table> StoreTables();
 
-// Makes the tables or brings them up to date, one server at a time.  FAILED_PRECONDITION if they are
-// those of a newer server.
+// Makes the tables or brings them up to date, one server at a time.  FAILED_PRECONDITION if they
+// are those of a newer server.
 absl::Status Migrate(Connection* connection, bool postgres);
 
 }  // namespace dragoman

@@ -24,7 +24,8 @@ class SqliteConnection final : public Connection {
   }
 
   absl::Status Open(const std::string& path, bool damaged) {
-    if (!path.empty()) {  // for nobody else to read; its log has the same permissions
+    has_file_ = !path.empty();
+    if (has_file_) {  // for nobody else to read; its log has the same permissions
       const int file = open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
       if (file >= 0) close(file);
     }
@@ -37,7 +38,7 @@ class SqliteConnection final : public Connection {
     // What is acknowledged is on the disk.  Readers and the writer do not wait for each other.
     RETURN_IF_ERROR(Script("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL"));
     // A file without a name is written only when it has more than these pages (64 MiB).
-    return Script(path.empty() ? "PRAGMA cache_size = -65536" : "PRAGMA journal_mode = WAL");
+    return Script(has_file_ ? "PRAGMA journal_mode = WAL" : "PRAGMA cache_size = -65536");
   }
 
   void SetDeadline(absl::Time until) override {
@@ -53,6 +54,10 @@ class SqliteConnection final : public Connection {
 
   absl::Status Each(std::string_view sql, absl::Span<const Value> parameters,
                     absl::FunctionRef<void(Row)> see) override {
+    // What is written to a file that was removed is lost.
+    int is_gone = 0;
+    if (has_file_) sqlite3_file_control(sqlite_, "main", SQLITE_FCNTL_HAS_MOVED, &is_gone);
+    if (is_gone != 0) return absl::UnavailableError("the store: the file is not where it was");
     ASSIGN_OR_RETURN(sqlite3_stmt* const statement, Prepared(sql));
     for (size_t i = 0; i < parameters.size(); ++i) Bind(statement, i, parameters[i]);
     int code = SQLITE_ROW;
@@ -127,6 +132,7 @@ class SqliteConnection final : public Connection {
   }
 
   sqlite3* sqlite_ = nullptr;
+  bool has_file_ = false;
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
   absl::Time until_ = absl::InfiniteFuture();
 };

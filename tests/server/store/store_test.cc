@@ -549,6 +549,19 @@ TEST(SqliteStore, AFileThatWasCutOffIsRefusedAndSalvaged) {
   });
 }
 
+TEST(SqliteStore, NothingIsWrittenToAFileThatWasMoved) {
+  const RamDirectory ram;
+  const std::string path = ram.path() + "/store.db";
+  const Stored stored("sqlite:" + path);
+  const auto create = [&] { return stored.memories->Create(Soon(), {}).status(); };
+  EXPECT_TRUE(create().ok());
+  std::filesystem::rename(path, path + ".away");
+  EXPECT_TRUE(absl::IsUnavailable(create())) << create();
+  EXPECT_TRUE(absl::IsUnavailable(stored.database->fault()));
+  std::filesystem::rename(path + ".away", path);
+  EXPECT_TRUE(create().ok()) << create();
+}
+
 TEST(SqliteStore, WhatIsNoStoreIsRefused) {
   const RamDirectory ram;
   ASSERT_TRUE(Database::Open("sqlite:" + ram.path() + "/new.db").ok());

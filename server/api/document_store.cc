@@ -130,11 +130,7 @@ absl::StatusOr<StoredDocument> DocumentStore::Add(Caller caller, const v1::Docum
   work->id = NewSecret();
   work->key = NewSecret();
   work->started = absl::FromUnixMillis(absl::ToUnixMillis(absl::Now()));
-  const auto ready = [this, weak = std::weak_ptr(work)] {
-    if (const auto self = weak.lock()) Pump(self);
-  };
-  const auto exchange = std::make_shared<DocumentExchange>(parts_, std::move(caller), ready);
-  exchange->Start();
+  const auto exchange = StartExchange(work, std::move(caller));
   if (const DocumentEvent event = exchange->Next(); event.end.has_value()) return event.end->status;
   work->principal = exchange->principal().value_or("");
   absl::Status stored = Insert(*work, header, *file);
@@ -148,11 +144,7 @@ absl::StatusOr<StoredDocument> DocumentStore::Add(Caller caller, const v1::Docum
     return stored;
   }
   work->on_end = std::move(on_end);
-  {
-    absl::MutexLock lock(&work->mutex);
-    work->exchange = exchange;
-  }
-  Begin(work, header, std::move(file));
+  Begin(work, exchange, header, std::move(file));
   return StoredDocument{
       .id = work->id, .key = work->key, .principal = work->principal, .started = work->started};
 }
@@ -204,12 +196,22 @@ absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& 
   }
 }
 
-void DocumentStore::Begin(const std::shared_ptr<Work>& work, v1::DocumentHeader header,
+std::shared_ptr<DocumentExchange> DocumentStore::StartExchange(const std::shared_ptr<Work>& work,
+                                                               Caller caller) {
+  const auto ready = [this, weak = std::weak_ptr(work)] {
+    if (const auto self = weak.lock()) Pump(self);
+  };
+  auto exchange = std::make_shared<DocumentExchange>(parts_, std::move(caller), ready);
+  exchange->Start();
+  return exchange;
+}
+
+void DocumentStore::Begin(const std::shared_ptr<Work>& work,
+                          std::shared_ptr<DocumentExchange> exchange, v1::DocumentHeader header,
                           std::shared_ptr<Spool> file) {
-  std::shared_ptr<DocumentExchange> exchange;
   {
     absl::MutexLock lock(&work->mutex);
-    exchange = work->exchange;
+    work->exchange = exchange;
   }
   {
     absl::MutexLock lock(&mutex_);
@@ -434,16 +436,7 @@ void DocumentStore::TakeOne(absl::Time now) {
   if (!taken.ok()) return;
   Caller caller;
   caller.on_behalf_of = work->principal;
-  const auto ready = [this, weak = std::weak_ptr(work)] {
-    if (const auto self = weak.lock()) Pump(self);
-  };
-  const auto exchange = std::make_shared<DocumentExchange>(parts_, std::move(caller), ready);
-  exchange->Start();
-  {
-    absl::MutexLock lock(&work->mutex);
-    work->exchange = exchange;
-  }
-  Begin(work, std::move(header), std::move(file));
+  Begin(work, StartExchange(work, std::move(caller)), std::move(header), std::move(file));
 }
 
 void DocumentStore::Close() {

@@ -95,8 +95,9 @@ class DocumentStore {
 
   absl::Status Insert(const Work& work, const v1::DocumentHeader& header, const Spool& file) const;
   absl::Status MakeRoom(Connection* connection, const std::string& principal, int64_t bytes) const;
-  void Begin(const std::shared_ptr<Work>& work, v1::DocumentHeader header,
-             std::shared_ptr<Spool> file);
+  std::shared_ptr<DocumentExchange> StartExchange(const std::shared_ptr<Work>& work, Caller caller);
+  void Begin(const std::shared_ptr<Work>& work, std::shared_ptr<DocumentExchange> exchange,
+             v1::DocumentHeader header, std::shared_ptr<Spool> file);
   void Pump(const std::shared_ptr<Work>& work);
   void Finish(const std::shared_ptr<Work>& work);
   absl::Status WriteEnd(Work* work) const;

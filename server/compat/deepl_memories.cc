@@ -191,22 +191,13 @@ absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
                                            HolderOf(call.call.principal(), call.http.peer),
                                            kCopies * form.file->size()));
   ASSIGN_OR_RETURN(
-      const TmxMemory tmx,
-      ReadTmx({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, "", ""));
-  v1::CreateMemoryRequest request;
-  request.mutable_memory()->set_name(job.name);
-  request.mutable_memory()->set_source_language(tmx.source_language);
-  request.mutable_memory()->set_target_language(tmx.target_language);
-  for (const TmxSegment& segment : tmx.segments) {
-    v1::MemorySegment* const proto = request.add_segments();
-    proto->set_source(segment.source);
-    proto->set_target(segment.target);
-    proto->set_previous_source(segment.previous);
-    proto->set_next_source(segment.next);
-  }
-  ASSIGN_OR_RETURN(const v1::TranslationMemory made,
-                   CreateMemory(request, *call.context.parts, call.call));
-  return made.id();
+      MemoryText text,
+      ParseTmxMemory({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}));
+  text.name = job.name;
+  text.owner = call.call.principal();
+  ASSIGN_OR_RETURN(const Owned made,
+                   call.context.parts->memories->Create(call.until, std::move(text)));
+  return made.id;
 }
 
 Answer PutFile(const KeptCall& call, Jobs* jobs) {

@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "crypto/pem_files.h"
-#include "documents/tmx.h"
 #include "engine/base/status.h"
 #include "engine/text/normal_form.h"
 #include "server/base/errors.h"
@@ -22,24 +21,8 @@ constexpr std::string_view kTmx = ".tmx";
 constexpr int64_t kBytesOfSegment = 200, kCopiesOfSegment = 3;
 constexpr size_t kRowsAtOnce = 100;  // of a statement
 
-absl::StatusOr<MemoryText> TextFromTmx(const std::string& text) {
-  ASSIGN_OR_RETURN(TmxMemory tmx, ReadTmx(text, "", ""));
-  MemoryText memory;
-  memory.languages = {tmx.source_language, tmx.target_language};
-  for (TmxSegment& segment : tmx.segments) {
-    memory.segments.push_back({std::move(segment.source), std::move(segment.target),
-                               std::move(segment.previous), std::move(segment.next)});
-  }
-  TidySegments(&memory.segments);
-  std::erase_if(memory.segments, [](const MemorySegment& segment) {
-    return segment.source.empty() || segment.target.empty();
-  });
-  RETURN_IF_ERROR(CheckMemory(memory));
-  return memory;
-}
-
 absl::StatusOr<StoredMemoryPtr> ReadMemoryFile(const std::string& id, const std::string& text) {
-  ASSIGN_OR_RETURN(MemoryText read, id.ends_with(kTmx) ? TextFromTmx(text) : ParseMemory(text));
+  ASSIGN_OR_RETURN(MemoryText read, id.ends_with(kTmx) ? ParseTmxMemory(text) : ParseMemory(text));
   auto memory = std::make_shared<StoredMemory>();
   memory->id = id;
   memory->read_only = true;

@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "documents/tmx.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/store/kept_text.h"
@@ -231,6 +232,22 @@ class MemoryReader {
 }  // namespace
 
 absl::StatusOr<MemoryText> ParseMemory(std::string_view text) { return MemoryReader(text).Run(); }
+
+absl::StatusOr<MemoryText> ParseTmxMemory(std::string_view text) {
+  ASSIGN_OR_RETURN(TmxMemory tmx, ReadTmx(text, "", ""));
+  MemoryText memory;
+  memory.languages = {tmx.source_language, tmx.target_language};
+  for (TmxSegment& segment : tmx.segments) {
+    memory.segments.push_back({std::move(segment.source), std::move(segment.target),
+                               std::move(segment.previous), std::move(segment.next)});
+  }
+  TidySegments(&memory.segments);
+  std::erase_if(memory.segments, [](const MemorySegment& segment) {
+    return segment.source.empty() || segment.target.empty();
+  });
+  RETURN_IF_ERROR(CheckMemory(memory));
+  return memory;
+}
 
 absl::Status CheckMemory(const MemoryText& memory) {
   RETURN_IF_ERROR(CheckLine("memory.name", memory.name, kMaxKeptName));

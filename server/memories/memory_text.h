@@ -16,13 +16,13 @@
 // with # or a backslash is written with a backslash in front of it.  Every comment may be left out:
 // a plain table is a memory for everybody and any languages.
 //
-// Servers up to version 0.1 wrote such files themselves, and added what a memory learned at the end:
-// so many segments, the version that it has with them, how many bytes they are, a digest of these,
-// and one of the line so far.  If the text ends before
-// the last of these bytes, then the writer was stopped, and none of them counts; a file system may
-// also have left zeros in their place.  Whatever else does not fit its digest is damaged, and so is
-// what does not begin with `learn` after such a lesson, or after the bytes that the first line
-// counts.  Older lessons end with the version; they count if all their segments are there.
+// Servers up to version 0.1 wrote such files themselves, and added what a memory learned at the
+// end: so many segments, the version that it has with them, how many bytes they are, a digest of
+// these, and one of the line so far.  If the text ends before the last of these bytes, then the
+// writer was stopped, and none of them counts; a file system may also have left zeros in their
+// place.  Whatever else does not fit its digest is damaged, and so is what does not begin with
+// `learn` after such a lesson, or after the bytes that the first line counts.  Older lessons end
+// with the version; they count if all their segments are there.
 
 #ifndef DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_
 #define DRAGOMAN_SERVER_MEMORIES_MEMORY_TEXT_H_
@@ -53,6 +53,8 @@ inline constexpr size_t kMaxSegments = 500'000;  // of a memory
 
 // INVALID_ARGUMENT names the line and its first byte.
 absl::StatusOr<MemoryText> ParseMemory(std::string_view text);
+// TMX; segments without text on one side do not count.
+absl::StatusOr<MemoryText> ParseTmxMemory(std::string_view text);
 
 // INVALID_ARGUMENT with the field, such as "segments[7].source", if it cannot be stored.
 absl::Status CheckMemory(const MemoryText& memory);

@@ -2,6 +2,7 @@
 // DRAGOMAN_TEST_STORE is the URL of one (tests/e2e/store_test.py starts it).
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -666,6 +667,14 @@ TEST_F(FilesTest, WhatCannotBeReadIsAFaultAndKeepsWhatWas) {
   EXPECT_TRUE(absl::IsUnavailable(files->Look()));
   EXPECT_EQ((*files->Find("houses", ""))->size(), 1);
   std::filesystem::rename(ram_.path() + ".away", ram_.path());
+  rlimit limit = {};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit spent = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &spent);
+  const absl::Status looked = files->Look();
+  setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_TRUE(absl::IsUnavailable(looked)) << looked;
+  EXPECT_EQ((*files->Find("houses", ""))->size(), 1);
   EXPECT_TRUE(absl::IsInvalidArgument(GlossaryStore::OpenFiles(ram_.path() + "/none").status()));
 }
 

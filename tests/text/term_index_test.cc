@@ -76,6 +76,38 @@ TEST(TermIndex, OfManyThatDifferInCaseThatWhichIsWrittenIsFound) {
                           std::pair(77, terms[77].text), std::pair(4096, terms[77].text)));
 }
 
+// What begins with something invisible is read character by character, and the rest in place.
+TEST(TermIndex, FindsTheSameHoweverATextIsRead) {
+  const std::vector<std::string> letters = {"a",      "A",  "ä",      "Ä", "İ",  "ẞ",
+                                            " ",      "  ", "\t",     "’", "家", "a",
+                                            "\u00ad", "-",  "\u2011", "e", " ",  "\u00a0"};
+  std::mt19937 random(8);
+  const auto text = [&](size_t most) {
+    std::string made;
+    for (size_t i = random() % most + 1; i > 0; --i) made += letters[random() % letters.size()];
+    return made;
+  };
+  size_t all = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<Term> terms;
+    for (int i = 0; i < 12; ++i) terms.push_back({text(4), random() % 2 == 0});
+    const TermIndex index(terms);
+    const std::string plain = text(30), invisible = "\u00ad";
+    std::vector<std::pair<size_t, std::string>> found[2];
+    index.Find(plain, [&](const TermMatch& match) {
+      found[0].emplace_back(match.span.begin, plain.substr(match.span.begin, match.span.size()));
+    });
+    const std::string other = invisible + plain;
+    index.Find(other, [&](const TermMatch& match) {
+      found[1].emplace_back(match.span.begin - invisible.size(),
+                            other.substr(match.span.begin, match.span.size()));
+    });
+    EXPECT_EQ(found[0], found[1]) << plain;
+    all += found[0].size();
+  }
+  EXPECT_GT(all, 2000u);
+}
+
 // A naive twin, over texts of very few letters.
 TEST(TermIndex, FindsWhatASearchForEachTermFinds) {
   std::mt19937 random(7);

@@ -261,8 +261,10 @@ absl::StatusOr<ModelAndPair> ReadModel(const std::string& text) {
   const std::string pair = text.substr(colon + 1);
   constexpr size_t kLongest = 64;
   if (pair.size() > kLongest) return InvalidField("model", "is not of the form NAME:en-de");
-  // Every hyphen may be the one between the two: zh-Hant-de.
-  for (size_t at = 0; (at = pair.find('-', at)) != pair.npos; ++at) {
+  // Every hyphen may be the one between the two, zh-Hant-de, but one before a region, en-GB.
+  static const LazyRE2 kWithRegion = {"[a-z]+-[A-Z]{2}(-.*)?"};
+  size_t at = RE2::FullMatch(pair, *kWithRegion) ? pair.find('-') + 1 : 0;
+  for (; (at = pair.find('-', at)) != pair.npos; ++at) {
     const std::string source = pair.substr(0, at), target = pair.substr(at + 1);
     if (ParseLanguage(source).has_value() && ParseLanguage(target).has_value()) {
       read.source = source;

@@ -38,6 +38,7 @@ void Append(absl::Span<const float> numbers, std::string* bytes) {
 uint64_t DigestOf(const Translator& translator, int beam) {
   TranslateRequest request;
   request.texts = {kTexts};
+  request.keep_literals = false;  // the model's own words, whether it loses a number or not
   request.options.beam_size = beam;
   request.options.num_hypotheses = beam;
   if (!translator.languages().empty()) {

@@ -8,8 +8,10 @@
 
 #include "absl/strings/str_format.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 #include "engine/text/chrf.h"
 #include "engine/text/literal_check.h"
+#include "engine/text/numbers.h"
 #include "engine/text/placement.h"
 #include "engine/text/words.h"
 
@@ -152,12 +154,15 @@ void Blank(TextSpan span, std::string* text) {
   text->replace(span.begin, span.size(), span.size(), '\n');
 }
 
-// Appends what is missing from the translation of a part, apart from opaque marks: they are in it
-// in any case.  Returns what was appended.
-absl::Span<const LiteralFault> FinishLiterals(const Part& part, std::vector<LiteralFault>* faults) {
+size_t CountDigits(std::string_view text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size();) count += DigitOf(NextCodePoint(text, &i)) >= 0;
+  return count;
+}
+
+// The source and the translation of a part apart from opaque marks, which are in it in any case.
+std::pair<std::string, std::string> WithoutOpaque(const Part& part) {
   const Placement& placement = part.placement;
-  const size_t before = faults->size();
-  if (!part.text.checked_in.has_value() || part.stays) return {};
   std::string source(part.source()), target = part.target;
   for (size_t m = 0; m < placement.marks.size(); ++m) {
     const SentenceMark& mark = part.text.marked->sentences[part.number].marks[m];
@@ -166,6 +171,14 @@ absl::Span<const LiteralFault> FinishLiterals(const Part& part, std::vector<Lite
     Blank(placement.marks[m], &target);
   }
   for (const TextSpan removed : placement.removed) Blank(removed, &target);
+  return {std::move(source), std::move(target)};
+}
+
+// Appends what is missing from the translation of a part.  Returns what was appended.
+absl::Span<const LiteralFault> FinishLiterals(const Part& part, std::vector<LiteralFault>* faults) {
+  const size_t before = faults->size();
+  if (!part.text.checked_in.has_value() || part.stays) return {};
+  const auto [source, target] = WithoutOpaque(part);
   const size_t begin = part.sentence().span.begin;
   for (LiteralFault& fault : CheckLiterals(source, target, *part.text.checked_in)) {
     fault.source = {fault.source.begin + begin, fault.source.end + begin};
@@ -433,6 +446,19 @@ bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sen
   return std::any_of(hypotheses.begin(), hypotheses.end(), [&](const Hypothesis& hypothesis) {
     return Finish(tokenizer, alignment, {text, sentence, &hypothesis}).stays;
   });
+}
+
+NumbersSaid CheckNumbers(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                         const Hypothesis& hypothesis, const AlignmentPlan& alignment) {
+  const Part part = Finish(tokenizer, alignment, {text, sentence, &hypothesis});
+  if (part.stays) return {.damaged = true};
+  const auto [source, target] = WithoutOpaque(part);
+  NumbersSaid said = {.invents = CountDigits(target) > CountDigits(source)};
+  const std::string& language = part.sentence().numerals->languages.target;
+  for (const LiteralFault& fault : CheckLiterals(source, target, language)) {
+    if (CountDigits(fault.text) > 0) said.lost.push_back(fault.source);
+  }
+  return said;
 }
 
 void TakeUnread(PlannedText* text, size_t sentence) {

@@ -47,6 +47,16 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
 bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                  absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment);
 
+// What became of the numbers of a sentence.
+struct NumbersSaid {
+  bool damaged = false;        // the hypothesis is (placement.h)
+  bool invents = false;        // it has more digits than the sentence
+  std::vector<TextSpan> lost;  // bytes of the sentence
+};
+// REQUIRES: the sentence has numerals.
+NumbersSaid CheckNumbers(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                         const Hypothesis& hypothesis, const AlignmentPlan& alignment);
+
 // Makes a sentence the one that was read again.
 void TakeUnread(PlannedText* text, size_t sentence);
 

@@ -32,6 +32,12 @@ size_t PreparingWork(const HopRequest& request) {
 
 bool TakesLong(size_t work) { return work > StillWanted::kWorkBetween; }
 
+// Of a sentence with numbers, and which of them it has lost.
+struct NumberedResult {
+  JobResult result;
+  std::vector<TextSpan> lost;
+};
+
 // Each job writes its own result; the last one to finish assembles the translations.
 class Hop : public std::enable_shared_from_this<Hop> {
  public:
@@ -43,10 +49,19 @@ class Hop : public std::enable_shared_from_this<Hop> {
   void Start(const PlanContext& context, HopRequest request);
 
  private:
+  PlannedSentence& SentenceOf(size_t job) {
+    return plan_.texts[plan_.places[job].text].sentences[plan_.places[job].sentence];
+  }
+  NumbersSaid NumbersOf(size_t job, const JobResult& result) {
+    return CheckNumbers(model_->tokenizer(), plan_.texts[plan_.places[job].text],
+                        plan_.places[job].sentence, result.hypotheses.front(), plan_.alignment);
+  }
   void Run(const PlanContext& context, HopRequest request);
   absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, HopRequest request);
   void SetCallbacks(size_t job, JobPtr plain, Job* to);
   void OrUnread(size_t job, JobPtr unread, Job* to);
+  void OrWithNumbers(size_t job, Job* to);
+  void SayNumbers(size_t job, std::shared_ptr<NumberedResult> best, bool stand_in);
   void JobDone(size_t job, JobResult result);
   void Answer(absl::Status status);
   void Respond(absl::Status status);
@@ -110,15 +125,12 @@ void Hop::SetCallbacks(size_t job, JobPtr plain, Job* to) {
   to->on_done = [self = shared_from_this(), job](JobResult result) {
     self->JobDone(job, std::move(result));
   };
-  // Of a sentence with two jobs, nothing is certain before both are done.
-  if (plain != nullptr) {
-    const auto [text, sentence] = plan_.places[job];
-    if (plan_.texts[text].sentences[sentence].unread != nullptr) {
-      return OrUnread(job, std::move(plain), to);
-    }
-    return OrPlainly(std::move(plain), plan_.doubtful_loss, pool_, to);
-  }
-  if (!teller_.has_value()) return;
+  // Of a sentence that may have two jobs, nothing is certain before both are done.
+  const PlannedSentence& sentence = SentenceOf(job);
+  if (sentence.numerals != nullptr) OrWithNumbers(job, to);
+  if (sentence.unread != nullptr) return OrUnread(job, std::move(plain), to);
+  if (plain != nullptr) return OrPlainly(std::move(plain), plan_.doubtful_loss, pool_, to);
+  if (!teller_.has_value() || sentence.numerals != nullptr) return;
   to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
     self->teller_->Stable(job, tokens);
   };
@@ -128,12 +140,12 @@ void Hop::SetCallbacks(size_t job, JobPtr plain, Job* to) {
 // sentence is read again without its literals.  If that cannot be, it stays as it is.
 void Hop::OrUnread(size_t job, JobPtr unread, Job* to) {
   const auto spare = std::make_shared<JobPtr>(std::move(unread));
-  to->on_done = [=, self = shared_from_this()](JobResult result) {
+  to->on_done = [=, self = shared_from_this(), done = std::move(to->on_done)](JobResult result) {
     PlannedText& text = self->plan_.texts[self->plan_.places[job].text];
     const size_t sentence = self->plan_.places[job].sentence;
     if (!result.status.ok() || !WantsUnread(self->model_->tokenizer(), text, sentence,
                                             result.hypotheses, self->plan_.alignment)) {
-      return self->JobDone(job, std::move(result));
+      return done(std::move(result));
     }
     (*spare)->on_done = [=, &text, times = result.times](JobResult other) {
       other.times.steps += times.steps;
@@ -145,6 +157,51 @@ void Hop::OrUnread(size_t job, JobPtr unread, Job* to) {
     jobs.push_back(std::move(*spare));
     if (!self->pool_->Submit(std::move(jobs)).ok()) self->JobDone(job, std::move(result));
   };
+}
+
+// Makes a job one for a sentence that is translated again if a number is lost (numerals.h).
+void Hop::OrWithNumbers(size_t job, Job* to) {
+  to->on_done = [=, self = shared_from_this()](JobResult result) {
+    if (!result.status.ok()) return self->JobDone(job, std::move(result));
+    NumbersSaid said = self->NumbersOf(job, result);
+    if (said.damaged || said.lost.empty()) return self->JobDone(job, std::move(result));
+    self->SayNumbers(
+        job,
+        std::make_shared<NumberedResult>(NumberedResult{std::move(result), std::move(said.lost)}),
+        /*stand_in=*/false);
+  };
+}
+
+// Translates a sentence again, and keeps what has lost fewer numbers.
+void Hop::SayNumbers(size_t job, std::shared_ptr<NumberedResult> best, bool stand_in) {
+  const auto go_on = [=, self = shared_from_this()] {
+    if (stand_in || best->lost.empty()) return self->JobDone(job, std::move(best->result));
+    self->SayNumbers(job, best, /*stand_in=*/true);
+  };
+  const NumeralSentence& numerals = *SentenceOf(job).numerals;
+  const auto reading = std::make_shared<NumeralReading>(
+      stand_in ? StandInForNumerals(numerals) : SayNumerals(numerals, best->lost));
+  if (reading->job == nullptr) return go_on();
+  std::vector<JobPtr> jobs;
+  jobs.push_back(std::move(reading->job));
+  jobs.back()->on_done = [=, self = shared_from_this()](JobResult result) {
+    if (!result.status.ok()) return self->JobDone(job, std::move(result));
+    best->result.times.steps += result.times.steps;
+    best->result.times.kept += result.times.kept;
+    if (!PutNumeralsBack(*reading, &result.hypotheses.front())) return go_on();
+    PlannedSentence& sentence = self->SentenceOf(job);
+    std::swap(sentence.source, reading->source);
+    NumbersSaid said = self->NumbersOf(job, result);
+    if (!said.damaged && !said.invents && said.lost.size() < best->lost.size()) {
+      result.times = best->result.times;
+      *best = {std::move(result), std::move(said.lost)};
+    } else {
+      std::swap(sentence.source, reading->source);
+    }
+    go_on();
+  };
+  const absl::Status status = pool_->Submit(std::move(jobs));
+  if (!status.ok()) JobDone(job, {.status = status});
 }
 
 void Hop::JobDone(size_t job, JobResult result) {

@@ -141,6 +141,8 @@ class Planner {
   bool KeepsWords() const;
   absl::StatusOr<JobPtr> ReadWithoutLiterals(size_t t, const Job& job, const MarkedSentence& marked,
                                              PlannedSentence* sentence);
+  std::shared_ptr<const NumeralSentence> KeepNumerals(size_t t, const Job& job,
+                                                      const MarkedSentence* marked, TextSpan span);
   void AddJob(JobPtr job, JobPtr plain, size_t t, PlannedSentence* sentence);
   int Longest() const;
   std::vector<TextSpan> Divide(size_t text, TextSpan sentence, const std::string& content,
@@ -470,17 +472,39 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   job->margins = request_.judge;
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
+  const bool whole = !plan_.texts[t].truncated;
   JobPtr repair;
-  if (match_.has_value() && !plan_.texts[t].truncated) {
+  if (match_.has_value() && whole) {
     repair = jobs_.MakeRepair(*job, *match_, content, encoded.spans);
   }
   if (repair != nullptr) {
     std::swap(job, repair);
-  } else if (has_marks && !plan_.texts[t].truncated) {
+  } else if (has_marks && whole) {
     ASSIGN_OR_RETURN(repair, ReadWithoutLiterals(t, *job, *marked, &sentence));
+  }
+  if (whole && KeepsWords() && MaySayNumerals(*job)) {
+    sentence.numerals = KeepNumerals(t, *job, marked, sentence.span);
   }
   AddJob(std::move(job), std::move(repair), t, &sentence);
   return std::vector<TextSpan>();
+}
+
+// A copy of what is needed to translate a sentence with numbers once more; null if it has none.
+std::shared_ptr<const NumeralSentence> Planner::KeepNumerals(size_t t, const Job& job,
+                                                             const MarkedSentence* marked,
+                                                             TextSpan span) {
+  std::string text = plan_.texts[t].content.substr(span.begin, span.size());
+  if (FindNumerals(text).empty()) return nullptr;
+  NumeralSentence sentence = {.job = std::make_shared<const Job>(job),
+                              .text = std::move(text),
+                              .begin = span.begin,
+                              .marks = {},
+                              .frame = frame_,
+                              .languages = languages_,
+                              .longest = Longest(),
+                              .joins = context_.pieces->Joins(model().tokenizer())};
+  if (marked != nullptr) sentence.marks = marked->marks;
+  return std::make_shared<const NumeralSentence>(std::move(sentence));
 }
 
 // The job that reads nothing in the place of the literals of a sentence; null if it has none that

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "engine/decode/job.h"
 #include "engine/model/model.h"
+#include "engine/request/numerals.h"
 #include "engine/request/rendering.h"
 #include "engine/request/search_request.h"
 #include "engine/request/translation.h"
@@ -100,6 +101,9 @@ struct PlannedSentence {
   // How it is read again if the translation has something else of its stand-ins than them; null: it
   // has none, or is not.
   std::shared_ptr<const UnreadLiterals> unread;
+  // What is needed to translate it once more if the translation has lost a number; null: it has no
+  // number.
+  std::shared_ptr<const NumeralSentence> numerals;
   bool may_vanish = true;  // false: if the model says no word, the sentence stays as it is
   // What a memory has for it.  If that answers, there is no job, or one that reads the stored
   // target so that it is known where its words come from.

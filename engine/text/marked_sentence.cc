@@ -49,18 +49,6 @@ bool IsReadable(std::string_view text) {
   return true;
 }
 
-// A number that models copy, and that neither the sentence nor another stand-in of it contains.
-std::string StandIn(std::string_view sentence, size_t number) {
-  constexpr size_t kFirst = 6294, kStep = 711, kRange = 9000, kLeast = 1000;
-  constexpr size_t kTries = 16, kStride = 64;
-  std::string stand_in;
-  for (size_t n = number; n < number + kTries * kStride; n += kStride) {
-    stand_in = absl::StrCat(kLeast + (kFirst + n * kStep) % kRange);
-    if (sentence.find(stand_in) == sentence.npos) break;
-  }
-  return stand_in;
-}
-
 // Sets what a model reads of an opaque mark that covers `text`; a stand-in has this number.
 void SetRead(Reading reading, std::string_view text, std::string_view sentence, size_t number,
              SentenceMark* mark) {
@@ -160,6 +148,17 @@ void Append(const MarkedText& text, int segment, const std::vector<TextSpan>& sp
 }
 
 }  // namespace
+
+std::string StandIn(std::string_view sentence, size_t number) {
+  constexpr size_t kFirst = 6294, kStep = 711, kRange = 9000, kLeast = 1000;
+  constexpr size_t kTries = 16, kStride = 64;
+  std::string stand_in;
+  for (size_t n = number; n < number + kTries * kStride; n += kStride) {
+    stand_in = absl::StrCat(kLeast + (kFirst + n * kStep) % kRange);
+    if (sentence.find(stand_in) == sentence.npos) break;
+  }
+  return stand_in;
+}
 
 std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split,
                                           const std::vector<TextSpan>& whole) {

@@ -50,6 +50,9 @@ bool HasWords(const MarkedText& text, const MarkedSentence& sentence);
 // The marks of a sentence if the model reads nothing in the place of those that have a stand-in.
 std::vector<SentenceMark> WithoutStandIns(std::vector<SentenceMark> marks);
 
+// A number that models copy, and that neither the sentence nor another stand-in of it contains.
+std::string StandIn(std::string_view sentence, size_t number);
+
 // What a model reads of a sentence, and which bytes of the sentence that is.
 struct ModelInput {
   std::string text;

@@ -108,7 +108,8 @@ DOORS = {
     "gRPC, bulk": bulk,
     "gRPC, document": document,
     "JSON": lambda server, text, source, target:
-        posted(server, "/v1/translate", {"contents": [text], **pair(source, target)})["translations"][0]["hypotheses"][0]["text"],
+        posted(server, "/v1/translate", {"contents": [text], **pair(source, target)})
+        ["translations"][0]["hypotheses"][0]["text"],
     "Google 3": lambda server, text, source, target:
         posted(server, "/v3/projects/p:translateText", {
             "contents": [text], "mimeType": "text/plain", "targetLanguageCode": target,

@@ -76,6 +76,12 @@ class Renderer::SentenceWriter {
       if (sentence_.marks[m].ends) renderer_.CopyTag(mark.closing);
       return;
     }
+    // What was apart stays apart.
+    const bool word = mark.is_literal && mark.reading == Reading::kStandIn;
+    if (word && word_ != nullptr && renderer_.text_.size() == word_end_ &&
+        word_->opening.end != mark.opening.begin) {
+      renderer_.text_ += ' ';
+    }
     const size_t begin = renderer_.text_.size();
     if (span.size() > 0) {
       renderer_.CopyTag(mark.opening);
@@ -83,6 +89,8 @@ class Renderer::SentenceWriter {
     } else {
       WriteBetweenWords(mark);
     }
+    word_ = word ? &mark : nullptr;
+    word_end_ = renderer_.text_.size();
   }
 
   // Writes an element where the translation has no words for it, with the white space around it
@@ -128,6 +136,8 @@ class Renderer::SentenceWriter {
   std::vector<size_t> in_order_;               // the marks that stay in their order
   size_t ordered_ = 0;                         // of these, so far
   size_t removed_ = 0;                         // parts that are left out, so far
+  const Mark* word_ = nullptr;                 // the literal that was written last
+  size_t word_end_ = 0;                        // where it ends
   bool begun_ = false;                         // there is text before
   bool wants_space_ = false, skips_space_ = false;
 };

@@ -46,13 +46,16 @@ bool IsSpelling(std::string_view text, TextSpan span) {
 constexpr char32_t kLeftToModels[] =
     U"‐‑‒–—―‘’‚‛“”„‟«»‹›…¿¡，。、！？：；（）［］「」『』【】《》〈〉·・،؛؟।";
 
+constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";  // that begin no item of a list
+
 // Adds the symbols of text[begin, end) that cannot be written: no letters, digits or punctuation.
 void FindSymbols(std::string_view text, size_t begin, size_t end, const CanWrite& can_write,
                  std::vector<Found>* found) {
   for (size_t i = begin; i < end;) {
     const size_t first = i;
     const char32_t c = NextCodePoint(text, &i);
-    if (c < 0x80 || IsWhiteSpace(c) || IsLetterOrDigit(c)) continue;
+    if (IsWhiteSpace(c) || IsLetterOrDigit(c)) continue;
+    if (c < 0x80 && kAsciiSymbols.find(static_cast<char>(c)) == kAsciiSymbols.npos) continue;
     if (std::find(std::begin(kLeftToModels), std::end(kLeftToModels), c) !=
         std::end(kLeftToModels)) {
       continue;

@@ -161,6 +161,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kPlaceholder, NotAfter::kNothing,
      R"(\$t\((?:[^(){}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\))"},
     {LiteralKind::kPlaceholder, NotAfter::kWord, R"(@(?:\.\w+)?:(?:\([\w.]+\)|[\w.]*\w))"},
+    // Of Apple's dictionaries of plurals.
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%(?:\d+\$)?#@\w+@)"},
     // A number before a literal percent sign; strftime, of which one conversion is not printf's.
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kDigit,
@@ -194,6 +196,10 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kPlaceholder, NotAfter::kDigit, R"(%L?\d{1,2})"},
     // Only in strings: "20 % d'intérêts", "said !yes", ":p", "[sic]" are prose.
     {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kWord,
+     .regex = R"('\{'[^{}']*'\}'|'\{[^{}']*\}')",
+     .in = TextSource::kStrings},
+    {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kNumber,
      .regex = "% [+#0]*\\d*[di]",
      .whole_word = true,
@@ -206,7 +212,8 @@ constexpr Pattern kPatterns[] = {
      .in = TextSource::kStrings},
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kWord,
-     .regex = R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",
+     .regex =
+         R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|:[A-Z]\w+|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",
      .whole_word = true,
      .in = TextSource::kStrings},
     {.kind = LiteralKind::kPlaceholder,
@@ -226,7 +233,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kHandle, NotAfter::kWord, R"(@[A-Za-z_][\w.-]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"},
     {LiteralKind::kHandle, NotAfter::kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
     {LiteralKind::kCode, NotAfter::kWord, R"(#\d{1,5}|\d{4}-\d\d-\d\d)", AlwaysTrue, true},
-    {LiteralKind::kHandle, NotAfter::kWord, R"(:[a-z][a-z0-9_+-]*:)"},
+    {LiteralKind::kCode, NotAfter::kWord, R"(\[\d{1,3}\])"},  // a note
+    {LiteralKind::kHandle, NotAfter::kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"([0-9A-Fa-f]{12,})", IsHash, true},
@@ -347,8 +355,8 @@ size_t Trimmed(std::string_view match) {
   return match.size();
 }
 
-// The size of an address or path up to a brace that does not close in it: "/etc/{{" of "/etc/{{ name }}", where a
-// placeholder begins.
+// The size of an address or path up to a brace that does not close in it: "/etc/{{" of "/etc/{{
+// name }}", where a placeholder begins.
 size_t BeforeOpenBrace(std::string_view match) {
   size_t first = match.size(), open = 0;
   for (size_t i = 0; i < match.size(); ++i) {

@@ -415,16 +415,18 @@ TextSpan WithoutListMarker(std::string_view text, TextSpan sentence) {
   const size_t visible = before.find_last_not_of(" \t");
   if (visible != before.npos && before[visible] != '\n' && before[visible] != '\r') return sentence;
   const auto size_of_marker = [](std::string_view rest) -> size_t {
-    for (const std::string_view bullet : {"*", "-", ">", "·", "•"}) {
+    for (const std::string_view bullet : {"*", "-", "+", "·", "•", "–", "—", "[ ]", "[x]", "[X]"}) {
       if (rest.starts_with(bullet)) return bullet.size();
     }
+    if (rest.starts_with('>')) return std::min(rest.find_first_not_of('>'), rest.size());
     constexpr size_t kMost = 6;  // signs of a heading; digits
     size_t size = std::min(rest.find_first_not_of('#'), rest.size());
     if (size > 0) return size <= kMost ? size : 0;
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-    size = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    if (size == 0 && !rest.empty() && is_letter(rest[0])) size = 1;
-    return size > 0 && size <= kMost && rest.substr(size).starts_with(')') ? size + 1 : 0;
+    const size_t first = rest.starts_with('(') ? 1 : 0;
+    size = std::min(rest.find_first_not_of("0123456789", first), rest.size());
+    if (size == first && size < rest.size() && is_letter(rest[size])) ++size;
+    return size > first && size <= kMost && rest.substr(size).starts_with(')') ? size + 1 : 0;
   };
   for (;;) {
     const std::string_view rest = text.substr(sentence.begin, sentence.size());

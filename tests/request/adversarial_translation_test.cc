@@ -182,6 +182,12 @@ TEST(AdversarialTranslation, TheLawsOfTextHold) {
     const std::vector<Literal> found = FindLiterals(source);
     std::vector<std::string> literals = LiteralsIn(source, found);
     size_t place = 0;
+    for (size_t i = 0; i + 1 < found.size(); ++i) {
+      if (found[i].kind != LiteralKind::kPlaceholder || found[i + 1].kind != found[i].kind)
+        continue;
+      const std::string touching = literals[i] + literals[i + 1];
+      EXPECT_LE(Count(target, touching), Count(source, touching)) << touching;
+    }
     for (size_t i = 0; i < found.size(); ++i) {
       EXPECT_GE(Count(target, literals[i]),
                 static_cast<size_t>(std::count(literals.begin(), literals.end(), literals[i])))

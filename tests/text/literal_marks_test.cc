@@ -60,13 +60,13 @@ TEST(LiteralMarks, AnEmojiIsNotRead) {
 }
 
 TEST(LiteralMarks, PunctuationIsTheModelsAffair) {
-  MarkedText text = ReadPlain("«A» – “b”… ☃, c→d", false);
+  MarkedText text = ReadPlain("«A» – “b”… ☃, c→d $5 (f)", false);
   MarkLiterals([](std::string_view) { return false; }, &text);
   std::vector<std::string> kept;
   for (const Mark& mark : text.marks) {
     kept.push_back(text.text.substr(mark.text.begin, mark.text.size()));
   }
-  EXPECT_THAT(kept, ElementsAre("☃", "→"));
+  EXPECT_THAT(kept, ElementsAre("☃", "→", "$"));
 }
 
 TEST(LiteralMarks, WordsOfOpaqueElementsAreReadIfModelsCopyThem) {

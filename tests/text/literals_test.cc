@@ -120,6 +120,10 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "%.2f%%",
                                     "%02d:%02d",
                                     "{m}:{s}m",
+                                    "%#@cats@",
+                                    "[1]",
+                                    ":+1:",
+                                    "%1$#@cats@",
                                     "{0}%",
                                     "{0}s",
                                     "%Y-%m-%d",
@@ -153,12 +157,14 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 
 TEST(Literals, OfStringsAreOrdinaryInProse) {
   for (const std::string literal :
-       {"% d", "%NAME", ":name", "!name", "__name__", "~name~", "^1", "[name]", "--help", "-h",
-        "camelCase", "F1", "IEC-9001", "&&"}) {
+       {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~", "^1", "[name]", "--help",
+        "-h", "camelCase", "F1", "IEC-9001", "&&"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;
   }
+  EXPECT_THAT(Found("open '{'0'}' or '{0}'", TextSource::kStrings),
+              ElementsAre("'{'0'}'", "'{0}'"));
   EXPECT_THAT(Found("[%name]", TextSource::kStrings), ElementsAre("[%name]"));
   EXPECT_THAT(Found("A\\nb \\u2026", TextSource::kStrings), ElementsAre("\\n", "\\u2026"));
 }
@@ -190,7 +196,8 @@ TEST(Literals, APathOrAnAddressEndsWhereAPlaceholderBegins) {
               ElementsAre("{{ dir }}", "/scratch/skeleton/", "{{ item }}"));
   EXPECT_THAT(Found("git+file://{{ path }}/amazon.aws/.git"),
               ElementsAre("file://", "{{ path }}", "/amazon.aws/.git"));
-  EXPECT_THAT(Found("https://example.org/${ id }?x"), ElementsAre("https://example.org/", "${ id }"));
+  EXPECT_THAT(Found("https://example.org/${ id }?x"),
+              ElementsAre("https://example.org/", "${ id }"));
   EXPECT_THAT(Found("/home/{user}/x and /home/{user"), ElementsAre("/home/{user}/x", "/home/"));
 }
 

@@ -48,9 +48,11 @@ constexpr RoleOfElement kPackageElements[] = {{"dc", "title", Role::kParagraph},
                                               {"dc", "subject", Role::kParagraph},
                                               {"dc", "description", Role::kParagraph}};
 
-constexpr XmlVocabulary kXhtml = {XmlVocabulary::kXhtml, {}, kXhtmlElements};
-constexpr XmlVocabulary kNcx = {XmlVocabulary::kOpenDocument, kBookSpaces, kNcxElements};
-constexpr XmlVocabulary kPackage = {XmlVocabulary::kOpenDocument, kBookSpaces, kPackageElements};
+constexpr XmlVocabulary kXhtml = {XmlVocabulary::kXhtml, {}, kXhtmlElements, XmlKind::kXhtml};
+constexpr XmlVocabulary kNcx = {XmlVocabulary::kOpenDocument, kBookSpaces, kNcxElements,
+                                XmlKind::kXhtml};
+constexpr XmlVocabulary kPackage = {XmlVocabulary::kOpenDocument, kBookSpaces, kPackageElements,
+                                    XmlKind::kXhtml};
 
 // Bytes [begin, end) become `language`.
 Passage SetLanguage(size_t begin, size_t end, const XmlEvent& event, const std::string& language) {
@@ -103,7 +105,8 @@ absl::StatusOr<std::vector<Passage>> ReadBookMember(std::string_view part,
 absl::Status AddPages(Container* container, const std::string& package, const std::string& language,
                       MemberReaders* readers) {
   ASSIGN_OR_RETURN(const std::string part, container->Read(package));
-  const absl::StatusOr<std::vector<XmlEvent>> events = ReadXmlEvents(part, container->patience());
+  const absl::StatusOr<std::vector<XmlEvent>> events =
+      ReadXmlEvents(part, container->patience(), XmlKind::kXhtml);
   if (!events.ok()) return InMember(package, events.status());
   const auto add = [&](const std::string& name, const XmlVocabulary& vocabulary) {
     (*readers)[name] = [&vocabulary, language](std::string_view bytes, Patience* patience) {

@@ -14,6 +14,7 @@ constexpr std::string_view kIcuSpaces = " \t\r\n";
 //
 //   message = (text | "{" name "}" | "{" name "," type ["," style] "}")*
 //   style of plural, select and selectordinal = ["offset:" number] (selector "{" message "}")+
+//   style of choice = number ("#" | "<") message ("|" number ("#" | "<") message)*
 class IcuParser {
  public:
   explicit IcuParser(std::string_view message) : message_(message) {}
@@ -42,10 +43,10 @@ class IcuParser {
     return true;
   }
 
-  // Up to the brace that closes the message, or the end.
-  bool Message(bool number, int depth) {
+  // Up to the brace that closes the message, the bar that ends a choice, or the end.
+  bool Message(bool number, int depth, bool choice = false) {
     size_t begin = at_;
-    while (at_ < message_.size() && message_[at_] != '}') {
+    while (at_ < message_.size() && message_[at_] != '}' && !(choice && message_[at_] == '|')) {
       if (message_[at_] == '\'') {
         SkipQuote();
       } else if (message_[at_] == '{') {
@@ -83,9 +84,20 @@ class IcuParser {
     if (!Take(',')) return false;
     const std::string_view type = Word();
     const bool plural = type == "plural" || type == "selectordinal";
-    if (!plural && type != "select") return Style();
+    if (!plural && type != "select" && type != "choice") return Style();
     if (!Take(',')) return false;
     branches_ = true;
+    if (type == "choice") {
+      do {
+        at_ = std::min(message_.find_first_of("#<&{|}", at_), message_.size());
+        const bool escaped = message_.substr(at_).starts_with("&lt;");
+        if (Peek() != '#' && Peek() != '<' && !escaped) return false;
+        at_ += escaped ? 4 : 1;
+        if (!Message(false, depth + 1, /*choice=*/true)) return false;
+        branches_ = true;
+      } while (Take('|'));
+      return Take('}');
+    }
     while (true) {
       const std::string_view selector = Word();
       if (selector.empty()) return Take('}');

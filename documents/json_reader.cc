@@ -201,8 +201,9 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
         icu.empty() ? std::vector<size_t>() : Places(part_.substr(begin, end - begin));
     patience_.ReturnTo(taken);
     if (icu.empty()) {
-      const auto spell = [style = style_](std::string_view characters) {
-        return SpellJson(SpellApostrophes(characters), style);
+      const bool quotes = text.find("'{") != text.npos || text.find("'}") != text.npos;
+      const auto spell = [style = style_, quotes](std::string_view characters) {
+        return SpellJson(quotes ? std::string(characters) : SpellApostrophes(characters), style);
       };
       InlineText content = WithReferences(text, style_, &patience_);
       if (!content.has_words()) return;
@@ -212,11 +213,13 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
     for (const IcuText& branch : icu) {
       const std::string_view characters = text.substr(branch.begin, branch.end - branch.begin);
       if (!HasWords(characters)) continue;
-      const auto spell = [style = style_, number = branch.number](std::string_view translation) {
+      // "#" has a stand-in, unless that is an argument of the message itself.
+      const bool number = branch.number && text.find(kIcuNumber) == text.npos;
+      const auto spell = [style = style_, number](std::string_view translation) {
         return SpellJson(SpellIcuText(translation, number), style);
       };
       const size_t from = begin + places[branch.begin], to = begin + places[branch.end];
-      Add(PlainPassage(from, to, lines_.At(from), ReadIcuText(characters, branch.number), spell));
+      Add(PlainPassage(from, to, lines_.At(from), ReadIcuText(characters, number), spell));
     }
   }
 

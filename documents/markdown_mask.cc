@@ -1,6 +1,7 @@
 #include "documents/markdown_mask.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "engine/base/template_tags.h"
@@ -10,6 +11,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view kLineSpace = " \t\r";
+constexpr std::string_view kOperators[] = {"=>", "&&", "||", " ? ", "`"};
 constexpr size_t kMostKept = 4000, kMostSpan = 4000;  // bytes, so that the time is the text's
 
 bool IsWordByte(char c) {
@@ -44,6 +46,23 @@ size_t BracesSize(std::string_view text) {
   return 0;
 }
 
+// Of an equation of LaTeX, "\(x = 5\)", but not "\(or so\)".
+size_t BackslashEquationSize(std::string_view line) {
+  if (!line.starts_with("\\(") && !line.starts_with("\\[")) return 0;
+  const size_t close = line.find(line[1] == '(' ? "\\)" : "\\]", 2);
+  if (close == line.npos) return 0;
+  const bool computes = line.substr(2, close - 2).find_first_of("=^_\\{") != line.npos;
+  return computes ? close + 2 : 0;
+}
+
+// Of MDX: "items.map(x => x + 1)".
+bool IsExpression(std::string_view text) {
+  const size_t call = text.find('(');
+  if (call != text.npos && call > 0 && IsWordByte(text[call - 1])) return true;
+  return std::any_of(std::begin(kOperators), std::end(kOperators),
+                     [&](std::string_view sign) { return text.find(sign) != text.npos; });
+}
+
 // Of "{: .x}", "{#id .class}", "{width=50%}" and "{/* ... */}".
 size_t AttributesSize(std::string_view text) {
   if (text.starts_with("{/*")) {
@@ -57,7 +76,8 @@ size_t AttributesSize(std::string_view text) {
   const size_t first = inside.find_first_not_of(' ');
   if (first == inside.npos) return 0;
   const size_t name = NameAt(inside, first).size();
-  return name > 0 && inside.substr(first + name).starts_with('=') ? size : 0;
+  return IsExpression(inside) || (name > 0 && inside.substr(first + name).starts_with('=')) ? size
+                                                                                            : 0;
 }
 
 // Of a tag of a component, "<Tabs items={x}>", or of HTML with a value in braces.
@@ -262,8 +282,8 @@ class Masker {
       Title(content, content + after, end);
     } else if (size > 2 && text[0] == ':' && (text[1] == ' ' || text[1] == '\t')) {
       mask_[content] = '-';
-    } else if (text.starts_with("[^") && text.find("]:") != text.npos &&
-               text.find("]:") < text.find(' ')) {
+    } else if ((text.starts_with("[^") && text.find("]:") < text.find(' ')) ||
+               (text.starts_with("*[") && text.find("]:") != text.npos)) {
       mask_[content] = '-';
       mask_[content + 1] = ' ';
       Fill(content + 2, text.find("]:"), MarkdownMask::kKept);
@@ -332,11 +352,13 @@ class Masker {
   // Masks what begins at `at`; returns where to go on.
   size_t Step(size_t begin, size_t at, size_t end) {
     const char c = mask_[at];
-    if (std::string_view("\\`{<$[^@=+|").find(c) == std::string_view::npos) return at + 1;
+    if (std::string_view("\\`{<$[^~@=+|").find(c) == std::string_view::npos) return at + 1;
     const std::string_view rest = source_.substr(at, std::min(end - at, kMostSpan));
     const std::string_view line = rest.substr(0, rest.find('\n'));
     const char before = at > begin ? source_[at - 1] : ' ';
     if (c == '\\') {
+      const size_t equation = BackslashEquationSize(line);
+      if (Keep(at, equation, end)) return at + equation;
       if (line.size() > 1 && absl::ascii_ispunct(line[1])) return at + 2;
       const size_t size = CommandSize(line);
       return line.find('{') < size && Keep(at, size, end) ? at + size : at + 1;
@@ -364,7 +386,7 @@ class Masker {
     }
     if (c == '[') return Bracket(at, line);
     if (c == '^') {
-      if (!line.starts_with("^[")) return at + 1;
+      if (!line.starts_with("^[")) return Script(begin, at, end);
       size_t close = 2;
       for (int depth = 1; close < line.size(); ++close) {
         depth += line[close] == '[' ? 1 : line[close] == ']' ? -1 : 0;
@@ -383,6 +405,7 @@ class Masker {
       Fill(at, kind + 1 + name, MarkdownMask::kKept);
       return at + kind + 1 + name;
     }
+    if (c == '~') return Script(begin, at, end);
     const std::string_view marker = line.substr(0, 2);
     if (marker.size() < 2 || marker[1] != c || IsWordByte(before) || before == c) return at + 1;
     if (c == '|' && in_table_) return at + 2;
@@ -395,6 +418,24 @@ class Masker {
     FillMarker(at, 2);
     FillMarker(at + size - 2, 2);
     return at + 2;
+  }
+
+  // "x^2^", "H~2~O", with the letters around it if they are few; "~~gone~~" is none.
+  size_t Script(size_t begin, size_t at, size_t end) {
+    constexpr size_t kMostLetters = 3;
+    const std::string_view line = source_.substr(at, std::min(end - at, kMostSpan));
+    const size_t close = line.find(line[0], 1);
+    const size_t run = std::min(line.find_first_not_of(line[0]), line.size());
+    if (run > 1 || close == line.npos || line.substr(close + 1).starts_with(line[0]) ||
+        line.substr(1, close - 1).find_first_of(" \t\r\n") != line.npos) {
+      return at + run;
+    }
+    size_t first = at, last = at + close + 1;
+    while (first > begin && IsWordByte(mask_[first - 1])) --first;
+    if (at == first) return at + 1;  // "~gone~"
+    if (at - first > kMostLetters) first = at;
+    while (first < at && last < end && IsWordByte(source_[last])) ++last;
+    return Keep(first, last - first, end) ? last : at + 1;
   }
 
   // "[^1]", "[[page|text]]", "[@cited, p. 5]"

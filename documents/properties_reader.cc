@@ -213,9 +213,9 @@ class PropertiesReader {
   }
 
   // Reads a value of MessageFormat: what it quotes, and an argument in apostrophes, is kept whole.
-  // False if it has no argument.
+  // False if it has no argument, nor an apostrophe besides what it quotes.
   bool TakeFormat(std::string_view value, InlineText* text) const {
-    bool format = false;
+    bool format = false, doubles = false, quotes = false;
     size_t at = 0;
     const auto keep = [&](size_t size, std::string_view shown) {
       text->Text(value.substr(0, at));
@@ -234,9 +234,14 @@ class PropertiesReader {
         text->Text(value.substr(0, at + 1));
         value.remove_prefix(at + 2);
         at = 0;
+        doubles = true;
       } else if (rest.starts_with("'{") || rest.starts_with("'}")) {
-        const size_t close = std::min(rest.find('\'', 1), rest.size() - 1);
+        size_t close = std::min(rest.find('\'', 1), rest.size() - 1);
+        // '{'0'}'
+        const size_t next = rest.find_first_of(" '{}", close + 1);
+        if (next != rest.npos && rest.substr(next).starts_with("'}'")) close = next + 2;
         keep(close + 1, rest.substr(1, close - 1));
+        quotes = true;
       } else if (IsArgument(rest)) {
         format = true;
         if (rest.substr(0, brace).find(',') != rest.npos) {
@@ -249,7 +254,7 @@ class PropertiesReader {
       }
     }
     text->Text(value);
-    return format;
+    return format || (doubles && quotes);
   }
 
   // "{0}", "{1,date}"

@@ -107,9 +107,8 @@ void RichTextReader::ReadXhtmlBlock(size_t begin, size_t end, bool translated) {
 absl::StatusOr<std::vector<Passage>> ReadRichText(std::string_view part,
                                                   const XmlVocabulary& vocabulary,
                                                   Patience* patience) {
-  const bool xhtml = vocabulary.kind == XmlVocabulary::kXhtml;
   ASSIGN_OR_RETURN(const std::vector<XmlEvent> events,
-                   ReadXmlEvents(part, patience, xhtml ? XmlKind::kXhtml : XmlKind::kFile));
+                   ReadXmlEvents(part, patience, vocabulary.reads));
   return RichTextReader(part, vocabulary, events, patience).Read();
 }
 

@@ -62,6 +62,7 @@ struct XmlVocabulary {
   // Addresses of namespaces, and the short name that the elements have for each.
   absl::Span<const std::pair<std::string_view, std::string_view>> spaces;
   absl::Span<const RoleOfElement> elements;
+  XmlKind reads = XmlKind::kFile;
 };
 
 // The passages of a part, in order.

@@ -8,7 +8,7 @@
 //       Two.
 //
 // yaml-cpp says where a scalar begins and what it means; where it ends is found by its style, which
-// is kept.  One whose bytes do not spell what yaml-cpp read, for example because it has an anchor,
+// is kept.  One whose bytes do not spell what yaml-cpp read, for example because of its tag,
 // stays as it is.  If a key at the top is the source language, it becomes the target language.
 //
 // A character that is not shown, or that YAML 1.1 takes for a line break, is escaped: "\u2028".
@@ -141,9 +141,12 @@ std::vector<std::string> LinesOf(std::string_view text) {
   }
 }
 
-// Behind the tag that says that a scalar is a string: "!" (as older versions of psych write it) or
-// "!!str".
+// Behind the anchor of a scalar, and the tag that says that it is a string: "!" (as older versions
+// of psych write it) or "!!str".
 size_t BehindTag(std::string_view part, size_t at) {
+  if (part.substr(std::min(at, part.size())).starts_with('&')) {
+    at = std::min(part.find_first_not_of(' ', part.find(' ', at)), part.size());
+  }
   for (const std::string_view tag : {"! ", "!!str ", "!<tag:yaml.org,2002:str> "}) {
     if (part.substr(std::min(at, part.size())).starts_with(tag)) {
       return std::min(part.find_first_not_of(' ', at + tag.size()), part.size());

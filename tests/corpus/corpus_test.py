@@ -21,7 +21,7 @@ EXPLAINED = {
     "markdown__docs_contributing.md",
     "markdown__docs_extensions_legacy_em.md",
     # Refused: an entity of another file, a byte order mark within the file, no WEBVTT, encodings that nothing declares,
-    # quotes that are escaped by backslashes, a program before the array, and an entity that nothing declares.
+    # quotes that are escaped by backslashes, and a program before the array.
     "odfpy__tests_examples_nasty.odt",
     "polib__tests_test_ufeff.po",
     "webvtt-py__tests_samples_invalid.vtt",
@@ -29,7 +29,6 @@ EXPLAINED = {
     "aspasia__tests_data_gbk.srt",
     "csv__examples_data_strange.csv",
     "php-with-one-invalid-file_en_invalid.php",
-    "rbook__tests_ebooks_example.epub",
     # Refused: property lists in binary.
     "es.lproj_QBImagePicker.strings",
     "pl.lproj_QBImagePicker.strings",

@@ -1,6 +1,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
@@ -25,11 +26,11 @@ constexpr char kNcx[] =
     "<ncx xmlns=\"http://www.daisy.org/z3986/2005/ncx/\"><navLabel><text>Chapter</text></navLabel>"
     "</ncx>";
 
-std::string Book(const std::string& page) {
+std::string Book(const std::string& page, const std::string& package = kPackage) {
   const std::string path = TemporaryPath(".epub");
   WriteZip(path, {{"mimetype", "application/epub+zip", 0},
                   {"META-INF/container.xml", kContainer},
-                  {"OPS/book.opf", kPackage},
+                  {"OPS/book.opf", package},
                   {"OPS/one page.xhtml", page},
                   {"toc.ncx", kNcx},
                   {"OPS/other.xhtml", "not <well-formed"}});
@@ -175,6 +176,11 @@ TEST(Epub, EntitiesOfHtmlNeedNoDocumentType) {
       HasSubstr("<p title=\"a&nbsp;b\">OLD&nbsp;MAN\u2014HERE &copy; A&#160;B &#8226; C</p>"));
   const absl::Status unknown = TranslateFile(Book(page("a\n&dog;")), Upper).status;
   EXPECT_EQ(unknown.message(), "OPS/one page.xhtml: line 2: refers to &dog;, which is not defined");
+  const Translated entities = TranslateFile(
+      Book(page("a"), absl::StrReplaceAll(kPackage, {{"A dog", "A&nbsp;dog&mdash;b"}})), Upper);
+  ASSERT_TRUE(entities.status.ok()) << entities.status;
+  EXPECT_THAT(ReadMember(entities.output, "OPS/book.opf"),
+              HasSubstr("<dc:title>A&nbsp;DOG\u2014B</dc:title>"));
 }
 
 TEST(Epub, ScriptsAndStylesByAnyCaseAreKept) {

@@ -180,12 +180,16 @@ TEST(MarkdownReader, WhatIsNoTextInALineStays) {
       "A dog {: .x }\n\n# Two {#two}\n\n![a](b.png){width=50%} c [d](e){:target=\"f\"} g\n\n"
       "see [[The house]] and [[house|the house]]^[a note] [@a2000, p. 5] @fig:b ==so== "
       "++ctrl+c++\n\n"
-      "a <Icon name={x} /> b {{< c >}} d[^1]\n\n```\n{{< kept >}} $x\n```\n";
+      "a <Icon name={x} /> b {{< c >}} d[^1]\n\n```\n{{< kept >}} $x\n```\n"
+      "e {props.map(x => x + 1)} f \\(x = 5\\) \\(g\\) H~2~O 2^10^ word^1^ ~~gone~~\n\n*[HTML]: a "
+      "language\n";
   EXPECT_EQ(Upper(kPart),
             "A DOG {: .x }\n\n# TWO {#two}\n\n![A](b.png){width=50%} C [D](e){:target=\"f\"} G\n\n"
             "SEE [[The house]] AND [[house|THE HOUSE]]^[A NOTE] [@a2000, p. 5] @fig:b ==SO== "
             "++ctrl+c++\n\n"
-            "A <Icon name={x} /> B {{< c >}} D[^1]\n\n```\n{{< kept >}} $x\n```\n");
+            "A <Icon name={x} /> B {{< c >}} D[^1]\n\n```\n{{< kept >}} $x\n```\n"
+            "E {props.map(x => x + 1)} F \\(x = 5\\) (G) H~2~O 2^10^ WORD^1^ ~~GONE~~\n\n"
+            "*[HTML]: A LANGUAGE\n");
 }
 
 TEST(MarkdownReader, ALineBreakOfHtmlEndsASentence) {

@@ -144,6 +144,10 @@ TEST(ArbReader, RemarksAreKeptAndTheLocaleFollows) {
             "{\"@@locale\": \"de\", \"a\": \"ONE\",\n\"@a\": {\"description\": \"kept\", \"x\": "
             "[\"kept\"]}, \"b\": \"TWO\"}");
   EXPECT_EQ(Unchanged(ReadArb, kPart), kPart);
+  EXPECT_EQ(With("ist '{'da'}'", ReadArb, "{\"a\": \"is '{'there'}'\"}"),
+            "{\"a\": \"ist '{'da'}'\"}");
+  EXPECT_EQ(With("l'{name} da", ReadArb, "{\"a\": \"the {name}\"}"),
+            "{\"a\": \"l\u2019{name} da\"}");
 }
 
 TEST(IcuMessage, FindsBranches) {
@@ -156,6 +160,9 @@ TEST(IcuMessage, FindsBranches) {
   };
   EXPECT_THAT(texts("a {n, plural, offset:1 one{b} other{c '{'}} d"),
               ElementsAre("a ", "b", "c '{'", " d"));
+  EXPECT_THAT(texts("a {0,choice,0#b|1#c {1}|1<{0,number} d}"),
+              ElementsAre("a ", "b", "c {1}", "{0,number} d"));
+  EXPECT_THAT(texts("{0,choice,0#b|c}"), IsEmpty());
   EXPECT_THAT(texts("{a} {b}"), IsEmpty());
   EXPECT_THAT(texts("{n, plural, one{a} other{b}"), IsEmpty());
   EXPECT_THAT(texts("{n, plural, one}"), IsEmpty());
@@ -177,6 +184,15 @@ TEST(PropertiesReader, CharactersAreWrittenInTheEncodingOfTheFile) {
   EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\u00e8"), "a=\u00e9\u4e2d");
   EXPECT_EQ(With("\u00e9\u4e2d", ReadProperties, "a=\xe8 b"), "a=\xe9\\u4e2d");
   EXPECT_THAT(TextsOf(ReadProperties, "a=\xe8 b"), ElementsAre("\u00e8 b"));
+}
+
+TEST(PropertiesReader, TheTextsOfAChoiceAreTranslated) {
+  constexpr std::string_view kPart =
+      "a={0,choice,0#no cats|1#one cat|1<{0,number,integer} cats} here\nb=don''t '{'0'}' it\n";
+  EXPECT_EQ(InUpperCase(ReadProperties, kPart),
+            "a={0,choice,0#NO CATS|1#ONE CAT|1<{0,number,integer} CATS} HERE\n"
+            "b=DON''T '{'0'}' IT\n");
+  EXPECT_EQ(Unchanged(ReadProperties, kPart), kPart);
 }
 
 TEST(PropertiesReader, AValueDoesNotBeginWithASeparator) {
@@ -227,7 +243,7 @@ TEST(YamlReader, ScalarsKeepTheirStyle) {
   EXPECT_EQ(InUpperCase(ReadYaml, kPart),
             "en: # kept\n  a: ONE %{n}\n  'b': 'IT''S'\n  c: \"TWO\\n\"\n  d:\n  - THREE # kept\n"
             "  - [FOUR, 5, true]\n  e: |\n    SIX\n\n    SEVEN\n  f: >-\n    EIGHT NINE\n"
-            "  g: A B C\n  h: :symbol\n  i: &x ten\n  j: *x\n");
+            "  g: A B C\n  h: :symbol\n  i: &x TEN\n  j: *x\n");
   EXPECT_EQ(Unchanged(ReadYaml, kPart), kPart);
 }
 

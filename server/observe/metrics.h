@@ -24,6 +24,7 @@
 #include "engine/decode/worker_pool.h"
 #include "engine/request/translator.h"
 #include "server/base/load_failure.h"
+#include "server/base/shared_budget.h"
 #include "server/observe/history.h"
 #include "server/observe/listener_stats.h"
 #include "server/observe/load_meter.h"

@@ -6,6 +6,7 @@ between them fail.
 
 import contextlib
 import http.client
+import itertools
 import json
 import os
 import random
@@ -310,8 +311,12 @@ class StoreTest(unittest.TestCase):
 
     def book(self):
         path = os.path.join(self.root, "book.txt")
+        # Without numbers, which a sentence may be searched again for.
+        adjectives = "old", "new", "small", "big", "good", "bad", "young", "long", "white", "black"
+        nouns = "teacher", "house", "cat", "dog", "book", "tree", "car", "man", "woman"
         with open(path, "w", encoding="utf-8") as file:
-            file.writelines(f"The {number} old teachers see a small house, and {number} cats.\n\n" for number in range(900))
+            for adjective, noun, other in itertools.product(adjectives, nouns, adjectives):
+                file.write(f"The {adjective} {noun} is here, and the {other} cat is there.\n\n")
         return path
 
     def translated(self, server, path):

@@ -65,6 +65,7 @@ class StreamedCall : public Reactor,
   }
 
   void OnWriteDone(bool ok) override {
+    DRAGOMAN_CHECK(writing_);  // so what was done before it was set has happened here, too
     outgoing_.Clear();
     held_ = nullptr;
     writing_ = false;
@@ -76,6 +77,7 @@ class StreamedCall : public Reactor,
 
  protected:
   void OnMessage(bool ok) {
+    DRAGOMAN_CHECK(reading_);  // as in OnWriteDone
     if (ok) {
       received_bytes_ += incoming_.Length();
       Take(incoming_, parts_->max_message_bytes, exchange_.get());

@@ -81,17 +81,23 @@ TEST(WorkThreads, NobodyHasAllThreads) {
   end.Notify();
 }
 
-TEST(WorkThreads, RefusesWhatIsTooMuchAndSaysForWhat) {
-  absl::Notification begun, end;
-  WorkThreads threads(1, "for the store");
+// Keeps a thread busy until `end`.
+void Occupy(WorkThreads* threads, absl::Notification* end) {
+  absl::Notification begun;
   ASSERT_TRUE(threads
-                  .Run("one",
-                       [&] {
-                         begun.Notify();
-                         end.WaitForNotification();
-                       })
+                  ->Run("one",
+                        [&begun, end] {
+                          begun.Notify();
+                          end->WaitForNotification();
+                        })
                   .ok());
   begun.WaitForNotification();
+}
+
+TEST(WorkThreads, RefusesWhatIsTooMuchAndSaysForWhat) {
+  absl::Notification end;
+  WorkThreads threads(1, "for the store");
+  Occupy(&threads, &end);
   for (size_t i = 0; i < WorkThreads::kMostOfPrincipal; ++i) {
     ASSERT_TRUE(threads.Run("one", [] {}).ok());
   }
@@ -103,16 +109,9 @@ TEST(WorkThreads, RefusesWhatIsTooMuchAndSaysForWhat) {
 }
 
 TEST(WorkThreads, WhoGivesUpOrIsLateHearsOfItWhileAllThreadsAreBusy) {
-  absl::Notification begun, end;
+  absl::Notification end;
   WorkThreads threads(1, "");
-  ASSERT_TRUE(threads
-                  .Run("one",
-                       [&] {
-                         begun.Notify();
-                         end.WaitForNotification();
-                       })
-                  .ok());
-  begun.WaitForNotification();
+  Occupy(&threads, &end);
   std::atomic<bool> gave_up = false;
   const absl::Time deadline = absl::Now() + absl::Milliseconds(20);
   absl::Status first, second, third;

@@ -42,7 +42,7 @@ struct NumberedResult {
 class Hop : public std::enable_shared_from_this<Hop> {
  public:
   Hop(const PlanContext& context, WorkerPool* pool, HopCall call)
-      : model_(context.model), pool_(pool), call_(std::move(call)), came_(absl::Now()) {}
+      : model_(context.model), pool_(pool), call_(std::move(call)) {}
 
   // Creates the jobs and submits them.  If there are none to wait for, responds at once.  What
   // takes long is done on the pool's threads for that, and so are its translations.
@@ -69,7 +69,6 @@ class Hop : public std::enable_shared_from_this<Hop> {
   const std::shared_ptr<const Model> model_;
   WorkerPool* const pool_;
   const HopCall call_;
-  const absl::Time came_;
   size_t work_ = 0;                       // of preparing
   absl::Duration waited_, tokenize_;      // before it began to be prepared, and until it was
   TranslationPlan plan_;                  // without its jobs, which have been handed on
@@ -91,7 +90,7 @@ void Hop::Start(const PlanContext& context, HopRequest request) {
 
 void Hop::Run(const PlanContext& context, HopRequest request) {
   const absl::Time start = absl::Now();
-  waited_ = call_.waited + start - came_;
+  waited_ = start - call_.since;
   absl::Status status = call_.state->Wanted(start);
   if (!status.ok()) return Answer(std::move(status));
   absl::StatusOr<std::vector<JobPtr>> jobs = Plan(context, std::move(request));

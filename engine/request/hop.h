@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/request/plan.h"
@@ -25,7 +26,8 @@ struct HopCall {
   std::shared_ptr<RequestState> state;
   std::function<void(TranslateResponse)> done;
   OnProgress on_progress = nullptr;
-  absl::Duration waited;  // for the model, which counts as a part of the wait for a batch
+  // Since when; until the hop starts, that counts as a part of the wait for a batch.
+  absl::Time since = absl::Now();
 };
 
 // Of all texts together.

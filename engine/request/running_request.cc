@@ -32,8 +32,8 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
  private:
   // In the order in which they happen.
   void StartGroup(size_t group, HopRequest request);
-  void StartPivot(size_t group, HopRequest request);
-  void StartHop(size_t group, size_t hop, HopRequest request);
+  void StartPivot(size_t group, HopRequest request, absl::Time since);
+  void StartHop(size_t group, size_t hop, HopRequest request, absl::Time since);
   void HopDone(size_t group, bool is_last, TranslateResponse translated);
   void GroupDone(size_t group, TranslateResponse translated);
   void CheckNext();
@@ -114,7 +114,8 @@ void RunningRequest::StartGroup(size_t group, HopRequest request) {
   const std::optional<Route>& route = itinerary_.groups[group].route;
   if (!route.has_value())
     return GroupDone(group, Unchanged(std::move(request.texts), request.judge));
-  if (route->translators().size() == 1) return StartHop(group, 0, std::move(request));
+  const absl::Time since = absl::Now();
+  if (route->translators().size() == 1) return StartHop(group, 0, std::move(request), since);
   if (!request.insight.heads.empty()) {
     const std::string fault =
         absl::StrCat("are those of one model, but this goes through \"", route->pivot(), "\"");
@@ -130,18 +131,18 @@ void RunningRequest::StartGroup(size_t group, HopRequest request) {
             self->state_, BytesOf(request.texts),
             [=, request = std::move(request)](const absl::Status& prepared) mutable {
               if (!prepared.ok()) return self->GroupDone(group, {.status = prepared});
-              self->StartPivot(group, std::move(request));
+              self->StartPivot(group, std::move(request), since);
             });
       });
 }
 
-void RunningRequest::StartPivot(size_t group, HopRequest request) {
+void RunningRequest::StartPivot(size_t group, HopRequest request, absl::Time since) {
   StillWanted wanted = WantedBy(state_.get());
   pivots_[group].emplace(*itinerary_.groups[group].route, std::move(request), &wanted);
-  StartHop(group, 0, pivots_[group]->TakeFirst());
+  StartHop(group, 0, pivots_[group]->TakeFirst(), since);
 }
 
-void RunningRequest::StartHop(size_t group, size_t hop, HopRequest request) {
+void RunningRequest::StartHop(size_t group, size_t hop, HopRequest request, absl::Time since) {
   const auto& translators = itinerary_.groups[group].route->translators();
   const bool is_last = hop + 1 == translators.size();
   OnProgress report;
@@ -157,13 +158,13 @@ void RunningRequest::StartHop(size_t group, size_t hop, HopRequest request) {
        [self = shared_from_this(), group, is_last](TranslateResponse translated) {
          self->HopDone(group, is_last, std::move(translated));
        },
-       std::move(report)});
+       std::move(report), since});
 }
 
 void RunningRequest::HopDone(size_t group, bool is_last, TranslateResponse translated) {
   std::optional<Pivot>& pivot = pivots_[group];
   if (!is_last && translated.status.ok()) {
-    return StartHop(group, 1, pivot->TakeSecond(std::move(translated)));
+    return StartHop(group, 1, pivot->TakeSecond(std::move(translated)), absl::Now());
   }
   if (is_last && pivot.has_value()) pivot->Compose(&translated);
   GroupDone(group, std::move(translated));

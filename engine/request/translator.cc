@@ -92,10 +92,9 @@ std::shared_ptr<RequestState> Translator::Translate(
 void Translator::Translate(HopRequest request, HopCall call) const {
   if (awaited_ == nullptr) return StartHop(context_, pool_, std::move(request), std::move(call));
   const std::shared_ptr<RequestState> state = call.state;
-  Await(state, [awaited = awaited_, request = std::move(request), call = std::move(call),
-                start = absl::Now()](const absl::Status& status) mutable {
+  Await(state, [awaited = awaited_, request = std::move(request),
+                call = std::move(call)](const absl::Status& status) mutable {
     if (!status.ok()) return call.done({.status = status});
-    call.waited = absl::Now() - start;
     awaited->Found()->Translate(std::move(request), std::move(call));
   });
 }

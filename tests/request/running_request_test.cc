@@ -4,9 +4,11 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/decode/worker_pool.h"
 #include "gmock/gmock.h"
@@ -110,6 +112,29 @@ TEST_F(GroupsTest, TextsKeepTheirOrderAndWhatNeedsNoTranslationStaysAsItIs) {
   ASSERT_TRUE(streamed.status.ok()) << streamed.status;
   EXPECT_TRUE(streamed.translations.empty());
   EXPECT_EQ(told, texts);
+}
+
+TEST_F(GroupsTest, TheWaitForAModelIsAPartOfTheQueue) {
+  constexpr absl::Duration kLoading = absl::Milliseconds(40);
+  std::vector<std::thread> loading;
+  const auto late = std::make_shared<const Translator>(
+      std::make_shared<const ModelProfile>("late"),
+      [&](const std::shared_ptr<RequestState>&, Fetched then) {
+        loading.emplace_back([this, then = std::move(then), kLoading] {
+          absl::SleepFor(kLoading);
+          then(translator_);
+        });
+      },
+      Limits{.max_source_tokens = 20, .max_beam_size = 8});
+  for (const Route& route : {Route(late), Route(late, "", translator_)}) {
+    const TranslateResponse response = TranslateAndWait(route, {.texts = {"The cat is old."}});
+    ASSERT_TRUE(response.status.ok()) << response.status;
+    EXPECT_GE(response.times.queue, kLoading);
+    if (!response.steps.empty()) {
+      EXPECT_GE(response.steps[0].times.queue, kLoading);
+    }
+  }
+  for (std::thread& thread : loading) thread.join();
 }
 
 }  // namespace

@@ -47,19 +47,19 @@ void ProgressTeller::Finish(std::function<void(absl::Status)> last) {
 void ProgressTeller::TellNews() {
   std::function<void(absl::Status)> last;
   absl::Status fault;
-  {
-    absl::MutexLock lock(&mutex_);
-    if (telling_) return;
-    telling_ = true;
-    for (TranslateProgress progress; Next(&progress);) {
-      mutex_.Unlock();
-      tell_(std::move(progress));
-      mutex_.Lock();
+  pump_.Run([&] {
+    TranslateProgress progress;
+    {
+      absl::MutexLock lock(&mutex_);
+      if (!Next(&progress)) {
+        if (last_ != nullptr) last.swap(last_);
+        fault = fault_;
+        return false;
+      }
     }
-    telling_ = false;
-    last = std::exchange(last_, nullptr);
-    fault = fault_;
-  }
+    tell_(std::move(progress));
+    return true;
+  });
   if (last != nullptr) last(std::move(fault));
 }
 

@@ -24,6 +24,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "engine/base/pump.h"
 #include "engine/decode/job.h"
 #include "engine/request/plan.h"
 #include "engine/request/rendering.h"
@@ -80,9 +81,9 @@ class ProgressTeller {
   const std::vector<JobResult>& results_;
   const OnProgress tell_;
 
+  Pump pump_;
   absl::Mutex mutex_;
   std::vector<Known> jobs_ ABSL_GUARDED_BY(mutex_);
-  bool telling_ ABSL_GUARDED_BY(mutex_) = false;  // a thread is in tell_, and will check again
   std::function<void(absl::Status)> last_ ABSL_GUARDED_BY(mutex_);
   StillWanted wanted_ ABSL_GUARDED_BY(mutex_);
   absl::Status fault_ ABSL_GUARDED_BY(mutex_);

@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/pump.h"
 #include "server/api/bulk_exchange.h"
 #include "server/api/document_exchange.h"
 #include "server/api/stream_exchange.h"
-#include "server/base/pump.h"
 #include "server/grpc/grpc_caller.h"
 #include "server/grpc/raw_message.h"
 

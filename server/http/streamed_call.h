@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/pump.h"
 #include "server/api/outbox.h"
-#include "server/base/pump.h"
 #include "server/http/message.h"
 
 namespace dragoman {

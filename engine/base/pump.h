@@ -5,8 +5,8 @@
 // A thread that calls Run while another one is in it returns at once, and the other one goes on. So
 // a step sees all that happened before any call of Run that has returned.
 
-#ifndef DRAGOMAN_SERVER_BASE_PUMP_H_
-#define DRAGOMAN_SERVER_BASE_PUMP_H_
+#ifndef DRAGOMAN_ENGINE_BASE_PUMP_H_
+#define DRAGOMAN_ENGINE_BASE_PUMP_H_
 
 #include <atomic>
 
@@ -32,4 +32,4 @@ class Pump {
 
 }  // namespace dragoman
 
-#endif  // DRAGOMAN_SERVER_BASE_PUMP_H_
+#endif  // DRAGOMAN_ENGINE_BASE_PUMP_H_

@@ -1,11 +1,11 @@
 #include "engine/text/language_tag.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -58,8 +58,10 @@ constexpr char kRightToLeft[] =
     "Adlm Arab Aran Hebr Mand Mend Nkoo Rohg Samr Syrc Thaa "
     "arc azb bal bqi ckb dv fa glk he khw lrc mzn nqo ota pnb prs ps skr syc ur yi ";
 
-std::map<std::string, std::string> ReadTable(absl::string_view text) {
-  std::map<std::string, std::string> table;
+using TagTable = absl::flat_hash_map<std::string, std::string>;
+
+TagTable ReadTable(absl::string_view text) {
+  TagTable table;
   for (const absl::string_view entry : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
     const std::pair<std::string, std::string> pair = absl::StrSplit(entry, ':');
     table.insert(pair);
@@ -67,19 +69,19 @@ std::map<std::string, std::string> ReadTable(absl::string_view text) {
   return table;
 }
 
-const std::map<std::string, std::string>& Shorter() {
-  static const auto* const kTable = new std::map<std::string, std::string>(ReadTable(kShorter));
+const TagTable& Shorter() {
+  static const auto* const kTable = new TagTable(ReadTable(kShorter));
   return *kTable;
 }
 
-const std::map<std::string, std::string>& Scripts() {
-  static const auto* const kTable = new std::map<std::string, std::string>(ReadTable(kScripts));
+const TagTable& Scripts() {
+  static const auto* const kTable = new TagTable(ReadTable(kScripts));
   return *kTable;
 }
 
 bool IsGroup(const std::string& language) {
   static const auto* const kTable =
-      new std::set<std::string>(absl::StrSplit(kGroups, ' ', absl::SkipEmpty()));
+      new absl::flat_hash_set<std::string>(absl::StrSplit(kGroups, ' ', absl::SkipEmpty()));
   return kTable->count(language) > 0;
 }
 

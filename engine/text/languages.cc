@@ -21,34 +21,31 @@ void AddOnce(const T& value, std::vector<T>* values) {
   if (std::find(values->begin(), values->end(), value) == values->end()) values->push_back(value);
 }
 
-int NearnessOf(const std::string& wanted, const std::string& code) {
-  if (absl::EqualsIgnoreCase(wanted, code)) return kExact;
-  const std::optional<Language> served = ParseLanguage(code);
-  if (!served.has_value()) return 0;
-  const std::optional<Language> language = ParseLanguage(wanted);
-  return language.has_value() ? Nearness(*language, *served) : 0;
-}
-
-// The closest of the codes, and how close it is; 0 if none matches.
+// The closest of the codes, and how close it is; 0 if none matches.  `languages` are those of the
+// codes.  With `any`, a code that is not a language, such as "mul", matches all that are.
 std::pair<std::string, int> Nearest(const std::string& wanted,
-                                    const std::vector<std::string>& codes) {
-  std::pair<std::string, int> best = {"", 0};
+                                    const std::vector<std::string>& codes,
+                                    const std::vector<std::optional<Language>>& languages,
+                                    bool any) {
   for (const std::string& code : codes) {
-    const int nearness = NearnessOf(wanted, code);
-    if (nearness > best.second) best = {code, nearness};
+    if (absl::EqualsIgnoreCase(wanted, code)) return {code, kExact};
   }
-  return best;
+  std::pair<std::string, int> best = {"", 0};
+  const std::optional<Language> language = ParseLanguage(wanted);
+  if (!language.has_value()) return best;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const int nearness = languages[i].has_value() ? Nearness(*language, *languages[i]) : 0;
+    if (nearness > best.second) best = {codes[i], nearness};
+  }
+  if (best.second > 0 || !any) return best;
+  const auto group = std::find(languages.begin(), languages.end(), std::nullopt);
+  return group == languages.end() ? best : std::pair(codes[group - languages.begin()], kAny);
 }
 
-// Nearest for sources, where a code that is not a language, such as "mul", matches any.
-std::pair<std::string, int> NearestSource(const std::string& wanted,
-                                          const std::vector<std::string>& codes) {
-  const std::pair<std::string, int> best = Nearest(wanted, codes);
-  if (best.second > 0 || !ParseLanguage(wanted).has_value()) return best;
-  for (const std::string& code : codes) {
-    if (!ParseLanguage(code).has_value()) return {code, kAny};
-  }
-  return best;
+std::vector<std::optional<Language>> Parse(const std::vector<std::string>& codes) {
+  std::vector<std::optional<Language>> languages;
+  for (const std::string& code : codes) languages.push_back(ParseLanguage(code));
+  return languages;
 }
 
 std::vector<std::string> TagsOf(const std::vector<std::string>& codes) {
@@ -73,6 +70,7 @@ Languages Languages::All(std::vector<std::string> sources, std::vector<std::stri
   Languages languages;
   languages.sources_ = std::move(sources);
   languages.targets_ = std::move(targets);
+  languages.ParseCodes();
   languages.own_ = std::move(own);
   languages.target_needed_ = target_needed;
   return languages;
@@ -84,11 +82,25 @@ Languages Languages::Only(std::vector<LanguagePair> pairs, bool source_needed, L
     AddOnce(pair.source, &languages.sources_);
     AddOnce(pair.target, &languages.targets_);
   }
+  languages.ParseCodes();
   languages.pairs_ = std::move(pairs);
   languages.own_ = std::move(own);
   languages.source_needed_ = source_needed;
   languages.target_needed_ = true;
   return languages;
+}
+
+void Languages::ParseCodes() {
+  source_languages_ = Parse(sources_);
+  target_languages_ = Parse(targets_);
+}
+
+std::pair<std::string, int> Languages::NearestSource(const std::string& wanted) const {
+  return Nearest(wanted, sources_, source_languages_, /*any=*/true);
+}
+
+std::pair<std::string, int> Languages::NearestTarget(const std::string& wanted) const {
+  return Nearest(wanted, targets_, target_languages_, /*any=*/false);
 }
 
 bool Languages::Has(const LanguagePair& pair) const {
@@ -103,12 +115,12 @@ absl::StatusOr<LanguagePair> Languages::Resolve(const std::string& source,
     pair = {};  // a part of a request's pair says nothing about the other
   }
   if (!source.empty()) {
-    const auto [code, nearness] = NearestSource(source, sources_);
+    const auto [code, nearness] = NearestSource(source);
     if (nearness == 0) return NotServed("source_language", source, sources_);
     pair.source = code;
   }
   if (!target.empty()) {
-    const auto [code, nearness] = Nearest(target, targets_);
+    const auto [code, nearness] = NearestTarget(target);
     if (nearness == 0) return NotServed("target_language", target, targets_);
     pair.target = code;
   }
@@ -129,8 +141,8 @@ absl::StatusOr<LanguagePair> Languages::Resolve(const std::string& source,
 }
 
 int Languages::Nearness(const std::string& source, const std::string& target) const {
-  const int from = source.empty() ? kAny : NearestSource(source, sources_).second;
-  const int to = target.empty() ? kAny : Nearest(target, targets_).second;
+  const int from = source.empty() ? kAny : NearestSource(source).second;
+  const int to = target.empty() ? kAny : NearestTarget(target).second;
   if (from == 0 || to == 0 || !Resolve(source, target).ok()) return 0;
   return from + to;
 }

@@ -6,10 +6,13 @@
 #ifndef DRAGOMAN_ENGINE_TEXT_LANGUAGES_H_
 #define DRAGOMAN_ENGINE_TEXT_LANGUAGES_H_
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "engine/text/language_tag.h"
 
 namespace dragoman {
 
@@ -57,9 +60,14 @@ class Languages {
 
  private:
   bool Has(const LanguagePair& pair) const;
+  void ParseCodes();
+  // The closest code, and how close it is (Nearness); 0 if none matches.
+  std::pair<std::string, int> NearestSource(const std::string& wanted) const;
+  std::pair<std::string, int> NearestTarget(const std::string& wanted) const;
 
-  std::vector<std::string> sources_, targets_;  // codes
-  std::vector<LanguagePair> pairs_;             // if not all
+  std::vector<std::string> sources_, targets_;                                // codes
+  std::vector<std::optional<Language>> source_languages_, target_languages_;  // of the codes
+  std::vector<LanguagePair> pairs_;                                           // if not all
   LanguagePair own_;
   bool source_needed_ = false;
   bool target_needed_ = false;

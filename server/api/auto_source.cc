@@ -107,6 +107,7 @@ absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::stri
 }  // namespace
 
 bool IsWrittenAlike(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
   const std::optional<Language> a = ParseLanguage(one), b = ParseLanguage(other);
   const auto script = [](const Language& language) {
     return language.script.empty() ? language.LikelyScript() : language.script;

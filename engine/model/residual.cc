@@ -8,7 +8,6 @@
 #include "engine/math/kernels.h"
 
 namespace dragoman {
-namespace {}  // namespace
 
 absl::StatusOr<Normalization> Normalization::Create(const Checkpoint& checkpoint,
                                                     const std::string& prefix,
@@ -50,7 +49,9 @@ absl::StatusOr<Residual> Residual::Create(const Checkpoint& checkpoint, const st
                                           const ModelSpec& spec, Arithmetic arithmetic) {
   const Processing around = spec.around();
   Residual residual;
-  residual.after_ = around.after;
+  residual.steps_ = around.after;
+  if (residual.steps_ == "a") residual.after_ = After::kAdd;
+  if (residual.steps_ == "an") residual.after_ = After::kAddAndNormalize;
   const std::string norm = sublayer + "_layer_norm";
   if (!around.before.empty()) {
     const std::string before = around.norms_after() ? norm + "_before" : norm;
@@ -75,8 +76,8 @@ MatrixView<const float> Residual::Enter(MatrixView<const float> x, Workspace* ws
 }
 
 void Residual::Leave(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const {
-  if (after_ == "an") return leave_->AddAndApply(y, x, ws);
-  if (after_ != "a") return LeaveByGates(y, x, ws);
+  if (after_ == After::kAddAndNormalize) return leave_->AddAndApply(y, x, ws);
+  if (after_ == After::kSteps) return LeaveByGates(y, x, ws);
   ws->team().Split(x.rows(), Workspace::kLeastRows, [&](int, int first, int end) {
     Add(y.Rows(first, end - first), x.Rows(first, end - first));
   });
@@ -89,7 +90,7 @@ void Residual::LeaveByGates(MatrixView<const float> y, MatrixView<float> x, Work
   for (int r = 0; r < x.rows(); ++r) {
     std::copy_n(y.Row(r).data(), y.cols(), left.Row(r).data());
   }
-  for (const char step : after_) {
+  for (const char step : steps_) {
     if (step == 'a') Add(x, left);
     if (step == 'n') leave_->Apply(left, left, ws);
     if (step == 'h') {

@@ -53,7 +53,10 @@ class Residual {
  private:
   void LeaveByGates(MatrixView<const float> y, MatrixView<float> x, Workspace* ws) const;
 
-  std::string after_;                   // the steps
+  // The steps after the sublayer: "a", "an", or any.
+  enum class After { kAdd, kAddAndNormalize, kSteps };
+  After after_ = After::kSteps;
+  std::string steps_;
   std::optional<Normalization> enter_;  // before the sublayer
   std::optional<Normalization> leave_;
   std::optional<Linear> gate_;  // [d_model, d_model]

@@ -202,15 +202,21 @@ bool IsPlain(std::string_view value) {
   return true;
 }
 
+void Append(std::string_view text, fmt::memory_buffer* line) {
+  line->append(text.data(), text.data() + text.size());
+}
+
 struct ValueWriter {
   fmt::memory_buffer* line;
   bool json;
 
   void operator()(std::string_view value) const {
-    fmt::format_to(std::back_inserter(*line), "{}",
-                   !json && IsPlain(value) ? std::string(value) : Quote(value));
+    Append(!json && IsPlain(value) ? value : Quote(value), line);
   }
-  void operator()(int64_t value) const { fmt::format_to(std::back_inserter(*line), "{}", value); }
+  void operator()(int64_t value) const {
+    const fmt::format_int digits(value);
+    Append({digits.data(), digits.size()}, line);
+  }
   void operator()(double value) const {
     fmt::format_to(std::back_inserter(*line), "{:.3f}", value);
   }
@@ -218,20 +224,14 @@ struct ValueWriter {
 
 void AppendEvent(bool json, std::string_view event, absl::Span<const LogField> fields,
                  fmt::memory_buffer* line) {
-  auto end = std::back_inserter(*line);
-  if (json) {
-    fmt::format_to(end, "\"event\":{}", Quote(event));
-  } else {
-    fmt::format_to(end, "{}", event);
-  }
+  if (json) Append("\"event\":", line);
+  Append(json ? Quote(event) : event, line);
   for (const LogField& field : fields) {
     const auto* const text = std::get_if<std::string_view>(&field.value);
     if (text != nullptr && text->empty()) continue;
-    if (json) {
-      fmt::format_to(end, ",{}:", Quote(field.name));
-    } else {
-      fmt::format_to(end, " {}=", field.name);
-    }
+    Append(json ? "," : " ", line);
+    Append(json ? Quote(field.name) : field.name, line);
+    Append(json ? ":" : "=", line);
     std::visit(ValueWriter{line, json}, field.value);
   }
 }

@@ -17,6 +17,7 @@
 #include <prometheus/registry.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -71,6 +73,14 @@ const prometheus::Histogram::BucketBoundaries& StepBuckets();
 // And for the wait for a model.
 const prometheus::Histogram::BucketBoundaries& ColdWaitBuckets();
 
+// The series that OpenTelemetry has of the calls of a method of gRPC that ended with one code, null
+// until they are used.
+struct RpcSeries {
+  prometheus::Histogram* seconds = nullptr;
+  prometheus::Histogram* received = nullptr;
+  prometheus::Histogram* sent = nullptr;
+};
+
 // Neither copied nor moved: its members point into the registry.
 struct MetricSeries {
   MetricSeries(int workers, int named_principals);
@@ -94,11 +104,15 @@ struct MetricSeries {
   // The calls of a principal.  The first `named_principals` to call have a series each; all later
   // ones share the series "others", and "" is "anonymous".
   prometheus::Counter& CallsOfPrincipal(const std::string& principal);
-  // The series that OpenTelemetry has of a method of gRPC, "Translate".
+  // Of a method of gRPC, "Translate".
   prometheus::Counter& RpcsStarted(std::string_view method);
   prometheus::Histogram& RpcSeconds(std::string_view method, absl::StatusCode code);
   prometheus::Histogram& RpcReceived(std::string_view method, absl::StatusCode code);
   prometheus::Histogram& RpcSent(std::string_view method, absl::StatusCode code);
+  prometheus::Histogram& Ended(std::string_view method, absl::StatusCode code,
+                               prometheus::Histogram* RpcSeries::*which,
+                               prometheus::Family<prometheus::Histogram>* family,
+                               const prometheus::Histogram::BucketBoundaries& buckets);
   PhaseSeries AddPhase(const char* phase);
   // Creates the series that describe a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
@@ -280,7 +294,10 @@ struct MetricSeries {
   std::vector<prometheus::Counter*> busy_by_worker, interactive_by_worker;
 
   absl::Mutex mutex;
-  std::map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
+  absl::flat_hash_map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
+  std::map<std::string, prometheus::Counter*, std::less<>> rpcs_begun ABSL_GUARDED_BY(mutex);
+  std::map<std::string, std::array<RpcSeries, kCodes>, std::less<>> rpcs_ended
+      ABSL_GUARDED_BY(mutex);
   std::map<std::string, prometheus::Counter*> principals ABSL_GUARDED_BY(mutex);
   std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);  // that are loaded
   std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);

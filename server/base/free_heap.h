@@ -9,10 +9,12 @@ namespace dragoman {
 
 class FreeHeap {
  public:
-  // To be called now and then.  It can be slow: not on a serving thread.
+  // To be called about once a second.  It looks every fifth time, which takes milliseconds: not on
+  // a serving thread.
   void GiveBack();
 
  private:
+  int calls_ = 0;
   size_t least_ = 0;  // that was free since memory was last given back
 };
 

@@ -16,23 +16,44 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Refuses valid JSON that no legitimate file contains. It throws from within the parser, which
-// would otherwise go on to read a hundred megabytes of brackets.
-class Watch {
+// Makes a value of what is parsed, and refuses valid JSON that no legitimate file contains, by
+// throwing: the parser would otherwise go on to read a hundred megabytes of brackets.  (The
+// library's own way to see what is parsed looks at all of a list after each object in it.)
+class JsonBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
  public:
-  void See(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > kMaxJsonDepth) Refuse(absl::StrCat("nests deeper than ", kMaxJsonDepth));
-    if (event == Json::parse_event_t::object_start) keys_.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys_.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const std::string& key = parsed.get_ref<const std::string&>();
-      if (!keys_.back().insert(key).second) Refuse(absl::StrCat("\"", key, "\" occurs twice"));
-    }
+  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
+  explicit JsonBuilder(Json* json) : Base(*json) {}
+
+  bool start_object(std::size_t size) {
+    Enter();
+    keys_.emplace_back();
+    return Base::start_object(size);
+  }
+  bool key(std::string& key) {
+    if (!keys_.back().insert(key).second) Refuse(absl::StrCat("\"", key, "\" occurs twice"));
+    return Base::key(key);
+  }
+  bool end_object() {
+    --depth_;
+    keys_.pop_back();
+    return Base::end_object();
+  }
+  bool start_array(std::size_t size) {
+    Enter();
+    return Base::start_array(size);
+  }
+  bool end_array() {
+    --depth_;
+    return Base::end_array();
   }
 
  private:
   [[noreturn]] static void Refuse(const std::string& why) { throw std::invalid_argument(why); }
+  void Enter() {
+    if (depth_++ > kMaxJsonDepth) Refuse(absl::StrCat("nests deeper than ", kMaxJsonDepth));
+  }
 
+  int depth_ = 0;                                      // of what comes
   std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are still open
 };
 
@@ -40,13 +61,10 @@ absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {
   if (text.find('\0') != text.npos) {  // the parser would take it for the end
     return absl::InvalidArgumentError(absl::StrCat(name, ": holds a NUL byte"));
   }
-  Watch watch;
   Json json;
+  JsonBuilder builder(&json);
   try {
-    json = Json::parse(text, [&watch](int depth, Json::parse_event_t event, Json& parsed) {
-      watch.See(depth, event, parsed);
-      return true;
-    });
+    Json::sax_parse(text, &builder);
   } catch (const std::exception& error) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": ", error.what()));
   }

@@ -1,9 +1,11 @@
 #include "engine/base/json.h"
 
+#include <algorithm>
 #include <fstream>
 #include <random>
 #include <string>
 
+#include "absl/time/clock.h"
 #include "engine/base/utf8.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -47,6 +49,18 @@ TEST(Json, MalformedObjectsAreRefusedByName) {
     EXPECT_THAT(std::string(status.message()), AllOf(StartsWith("f.json: "), HasSubstr(message)));
   }
   EXPECT_TRUE(ParseJsonObject(Nested(kMaxJsonDepth - 1), "f.json").ok());
+}
+
+TEST(Json, AListOfManyObjectsTakesTimeInProportion) {
+  const auto seconds = [](size_t objects) {
+    std::string text = "[{}";
+    for (size_t i = 1; i < objects; ++i) text += ",{}";
+    const absl::Time start = absl::Now();
+    EXPECT_EQ(ParseJsonArray(text + "]", "body")->size(), objects);
+    return absl::ToDoubleSeconds(absl::Now() - start);
+  };
+  const double least = std::min({seconds(20'000), seconds(20'000), seconds(20'000)});
+  EXPECT_LT(seconds(320'000), 80 * least);
 }
 
 TEST(Json, AMissingFileIsNotFound) {

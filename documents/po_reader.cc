@@ -239,8 +239,6 @@ class PoReader {
     return value.substr(0, value.find_first_of(" ;\n\t"));
   }
 
-  bool HasPlurals() const { return part_.find("msgid_plural") != part_.npos; }
-
   std::string HeaderField(std::string_view name, std::string_view value) const {
     return absl::StrCat("\"", std::string(name), ": ", std::string(value), "\\n\"");
   }
@@ -257,7 +255,7 @@ class PoReader {
     for (const std::string& field :
          {LanguageField(), HeaderField("MIME-Version", "1.0"),
           HeaderField("Content-Type", "text/plain; charset=UTF-8"),
-          HeaderField("Content-Transfer-Encoding", "8bit"), HasPlurals() ? PluralField() : ""}) {
+          HeaderField("Content-Transfer-Encoding", "8bit"), has_plurals_ ? PluralField() : ""}) {
       if (!field.empty()) absl::StrAppend(&header, field, newline_);
     }
     return header + newline_;
@@ -281,7 +279,7 @@ class PoReader {
       absl::StrAppend(&header, newline_, HeaderField("Content-Type", "text/plain; charset=UTF-8"));
     }
     if (lacks("Language:")) absl::StrAppend(&header, newline_, LanguageField());
-    if (HasPlurals() && lacks("Plural-Forms:")) absl::StrAppend(&header, newline_, PluralField());
+    if (has_plurals_ && lacks("Plural-Forms:")) absl::StrAppend(&header, newline_, PluralField());
     if (header.size() == fields && !value.text.ends_with('\n')) header = was;
     if (header != was) header_ = Replacement(value.begin, value.end, entry.line, header);
   }
@@ -317,6 +315,7 @@ class PoReader {
   }
 
   const std::string_view part_;
+  const bool has_plurals_ = part_.find("msgid_plural") != part_.npos;
   const std::string language_;  // of the translation
   const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   Patience patience_;

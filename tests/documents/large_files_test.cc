@@ -52,6 +52,11 @@ TEST(LargeFiles, TagsOfMarkdownNeedNoEnd) {
   EXPECT_EQ(Unchanged(ReaderOf("markdown"), text), text);
 }
 
+TEST(LargeFiles, ACatalogueMayHaveManyHeaders) {
+  const std::string text = Repeat("msgid \"\"\nmsgstr \"\"\n\n", 4 << 20);
+  EXPECT_EQ(Unchanged(ReaderOf("po"), text), text);
+}
+
 TEST(LargeFiles, RowsOfATableAreReadForTheColumnsThatTheyHave) {
   DocumentOptions options;
   for (int i = 1; i <= 1000; ++i) options.columns.push_back(absl::StrCat(i));

@@ -168,7 +168,7 @@ class Planner {
 };
 
 absl::StatusOr<TranslationPlan> Planner::Run() {
-  RETURN_IF_ERROR(dragoman::CheckTexts(request_.texts, context_.limits));
+  RETURN_IF_ERROR(CheckTexts(request_.texts, context_.limits));
   RETURN_IF_ERROR(CheckTargets(request_));
   RETURN_IF_ERROR(CheckQuality(&request_));
   RETURN_IF_ERROR(CheckPrevious(request_, context_.limits));
@@ -643,29 +643,6 @@ std::vector<AlignedToken> Planner::AlignedTokens(const EncodedText& sentence, si
 }
 
 }  // namespace
-
-absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits) {
-  if (texts.empty()) return InvalidField("contents", "is empty, want at least one text");
-  if (static_cast<int>(texts.size()) > limits.max_texts) {
-    return InvalidField(
-        "contents", absl::StrCat("has ", texts.size(), " texts, the most is ", limits.max_texts));
-  }
-  int64_t bytes = 0, characters = 0;
-  for (const std::string& text : texts) bytes += static_cast<int64_t>(text.size());
-  for (size_t t = 0; t < texts.size(); ++t) {
-    if (!IsValidUtf8(texts[t])) return InvalidField(TextField(t), "is not valid UTF-8");
-    if (bytes <= limits.max_characters) continue;  // so there are no more characters
-    characters += CountCodePoints(texts[t]);
-    if (characters > limits.max_characters) {
-      absl::Status too_long = InvalidField(
-          TextField(t),
-          absl::StrCat("the request has more than ", limits.max_characters, " characters"));
-      too_long.SetPayload(kTooLongPayload, absl::Cord("1"));
-      return too_long;
-    }
-  }
-  return absl::OkStatus();
-}
 
 std::shared_ptr<const PieceIndex> LazyPieces::Index(const Tokenizer& tokenizer) {
   std::call_once(indexed_, [&] { index_ = std::make_shared<PieceIndex>(tokenizer); });

@@ -154,10 +154,6 @@ struct TranslationPlan {
   bool refuse_low_quality = false;
 };
 
-// INVALID_ARGUMENT with the field (status.h) if there are too many texts, or they are too long or
-// not UTF-8.
-absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits);
-
 // Checks and tokenizes the texts of a hop.  Its jobs share `state`.  INVALID_ARGUMENT with the
 // field, or the error of `context.wanted`.
 absl::StatusOr<TranslationPlan> MakePlan(const PlanContext& context, HopRequest request,

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -52,6 +53,30 @@ absl::Status CheckRange(const Option& option, T value, double cap) {
 }
 
 }  // namespace
+
+absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits) {
+  if (texts.empty()) return InvalidField("contents", "is empty, want at least one text");
+  if (static_cast<int>(texts.size()) > limits.max_texts) {
+    return InvalidField(
+        "contents", absl::StrCat("has ", texts.size(), " texts, the most is ", limits.max_texts));
+  }
+  int64_t bytes = 0, characters = 0;
+  for (const std::string& text : texts) bytes += static_cast<int64_t>(text.size());
+  for (size_t t = 0; t < texts.size(); ++t) {
+    if (!IsValidUtf8(texts[t]))
+      return InvalidField(absl::StrCat("contents[", t, "]"), "is not valid UTF-8");
+    if (bytes <= limits.max_characters) continue;  // so there are no more characters
+    characters += CountCodePoints(texts[t]);
+    if (characters > limits.max_characters) {
+      absl::Status too_long = InvalidField(
+          absl::StrCat("contents[", t, "]"),
+          absl::StrCat("the request has more than ", limits.max_characters, " characters"));
+      too_long.SetPayload(kTooLongPayload, absl::Cord("1"));
+      return too_long;
+    }
+  }
+  return absl::OkStatus();
+}
 
 std::shared_ptr<const SearchRules> MakeRules(const GenerationConfig& generation,
                                              const ModelSpec& model, int32_t unknown_id) {

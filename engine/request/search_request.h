@@ -5,6 +5,8 @@
 #define DRAGOMAN_ENGINE_REQUEST_SEARCH_REQUEST_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -24,6 +26,10 @@ struct Limits {
 
 // Marks the error (a payload) of a request with too many characters: other APIs have a code for it.
 inline constexpr char kTooLongPayload[] = "dragoman.too_long";
+
+// INVALID_ARGUMENT with the field (status.h) if there are too many texts, or they are too long or
+// not UTF-8.
+absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits);
 
 // Tokens that the default maximum length allows in addition to those in proportion to the source.
 inline constexpr int kLengthMargin = 32;

@@ -70,10 +70,6 @@ void Translator::Prepare(const std::shared_ptr<RequestState>& state, size_t work
   PrepareInPool(pool_, state, work, then);
 }
 
-absl::Status Translator::CheckTexts(const std::vector<std::string>& texts) const {
-  return dragoman::CheckTexts(texts, context_.limits);
-}
-
 void Translator::Translate(TranslateRequest request, std::shared_ptr<RequestState> state,
                            std::function<void(TranslateResponse)> done,
                            OnProgress on_progress) const {

@@ -71,9 +71,6 @@ class Translator {
   // The same for one hop of a request that may take several.
   void Translate(HopRequest request, HopCall call) const;
 
-  // The checks that Translate makes on the texts of a request.
-  absl::Status CheckTexts(const std::vector<std::string>& texts) const;
-
   // Calls `then` when the model is in memory, and at once if it is already, or with the reason why
   // it will not be.
   void Await(std::shared_ptr<RequestState> state, std::function<void(absl::Status)> then) const;

@@ -27,27 +27,21 @@ absl::StatusOr<std::string> FindConfigured(const ServerParts& parts, const std::
 
 }  // namespace
 
-absl::StatusOr<v1::ListModelsResponse> AdminListModels(Parse<v1::ListModelsRequest> parse,
+absl::StatusOr<v1::ListModelsResponse> AdminListModels(const v1::ListModelsRequest&,
                                                        const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  RETURN_IF_ERROR(parse().status());
   return ListedModels(parts, Permit());
 }
 
-absl::StatusOr<v1::LoadModelResponse> LoadModel(Parse<v1::LoadModelRequest> parse,
+absl::StatusOr<v1::LoadModelResponse> LoadModel(const v1::LoadModelRequest& request,
                                                 const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::LoadModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string model, FindConfigured(parts, request.name()));
   LogChange(*call, "admin: load", model);
   parts.admin->load(model);
   return v1::LoadModelResponse();
 }
 
-absl::StatusOr<v1::UnloadModelResponse> UnloadModel(Parse<v1::UnloadModelRequest> parse,
+absl::StatusOr<v1::UnloadModelResponse> UnloadModel(const v1::UnloadModelRequest& request,
                                                     const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::UnloadModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
   const std::shared_ptr<const ModelSet> set = parts.models->Models();
   const bool another =
@@ -61,20 +55,16 @@ absl::StatusOr<v1::UnloadModelResponse> UnloadModel(Parse<v1::UnloadModelRequest
   return v1::UnloadModelResponse();
 }
 
-absl::StatusOr<v1::PinModelResponse> PinModel(Parse<v1::PinModelRequest> parse,
+absl::StatusOr<v1::PinModelResponse> PinModel(const v1::PinModelRequest& request,
                                               const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::PinModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string model, FindConfigured(parts, request.name()));
   LogChange(*call, "admin: pin", model);
   parts.admin->pin(model);
   return v1::PinModelResponse();
 }
 
-absl::StatusOr<v1::UnpinModelResponse> UnpinModel(Parse<v1::UnpinModelRequest> parse,
+absl::StatusOr<v1::UnpinModelResponse> UnpinModel(const v1::UnpinModelRequest& request,
                                                   const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::UnpinModelRequest request, parse());
   ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
   const std::shared_ptr<const ModelSet> set = parts.models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const model, set->FindModel(name));
@@ -87,10 +77,8 @@ absl::StatusOr<v1::UnpinModelResponse> UnpinModel(Parse<v1::UnpinModelRequest> p
   return v1::UnpinModelResponse();
 }
 
-absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(Parse<v1::SetLogLevelRequest> parse,
+absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(const v1::SetLogLevelRequest& request,
                                                     const ServerParts&, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::SetLogLevelRequest request, parse());
   if (const absl::Status status = Validate(LogOptions{.level = request.level()}); !status.ok()) {
     return InvalidField("level", "is unknown, want trace, debug, info, warn, error or off");
   }
@@ -99,10 +87,8 @@ absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(Parse<v1::SetLogLevelRequest
   return v1::SetLogLevelResponse();
 }
 
-absl::StatusOr<v1::DrainResponse> Drain(Parse<v1::DrainRequest> parse, const ServerParts& parts,
+absl::StatusOr<v1::DrainResponse> Drain(const v1::DrainRequest&, const ServerParts& parts,
                                         Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  RETURN_IF_ERROR(parse().status());
   LogChange(*call, "admin: drain", "");
   parts.admin->drain();
   return v1::DrainResponse();

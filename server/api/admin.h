@@ -18,13 +18,13 @@ struct AdminActions {
   std::function<void()> drain;
 };
 
-UnaryMethod<v1::ListModelsRequest, v1::ListModelsResponse> AdminListModels;
-UnaryMethod<v1::LoadModelRequest, v1::LoadModelResponse> LoadModel;
-UnaryMethod<v1::UnloadModelRequest, v1::UnloadModelResponse> UnloadModel;
-UnaryMethod<v1::PinModelRequest, v1::PinModelResponse> PinModel;
-UnaryMethod<v1::UnpinModelRequest, v1::UnpinModelResponse> UnpinModel;
-UnaryMethod<v1::SetLogLevelRequest, v1::SetLogLevelResponse> SetLogLevel;
-UnaryMethod<v1::DrainRequest, v1::DrainResponse> Drain;
+AnswerMethod<v1::ListModelsRequest, v1::ListModelsResponse> AdminListModels;
+AnswerMethod<v1::LoadModelRequest, v1::LoadModelResponse> LoadModel;
+AnswerMethod<v1::UnloadModelRequest, v1::UnloadModelResponse> UnloadModel;
+AnswerMethod<v1::PinModelRequest, v1::PinModelResponse> PinModel;
+AnswerMethod<v1::UnpinModelRequest, v1::UnpinModelResponse> UnpinModel;
+AnswerMethod<v1::SetLogLevelRequest, v1::SetLogLevelResponse> SetLogLevel;
+AnswerMethod<v1::DrainRequest, v1::DrainResponse> Drain;
 
 }  // namespace dragoman
 

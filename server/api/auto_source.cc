@@ -18,6 +18,7 @@ constexpr float kSure = 0.5f;
 // Only a text of at most so many bytes is asked again, and among at most so many languages.
 constexpr size_t kShort = 24;
 constexpr size_t kFew = 16;
+constexpr size_t kWorkToAskAgain = StillWanted::kWorkBetween / 2;
 
 bool SameLanguage(const std::string& one, const std::string& other) {
   const std::optional<Language> a = ParseLanguage(one), b = ParseLanguage(other);
@@ -117,16 +118,22 @@ bool IsWrittenAlike(const std::string& one, const std::string& other) {
   return script(*a) == script(*b) || script(*a).empty() || script(*b).empty();
 }
 
+size_t WorkOfDetection(std::string_view text) {
+  return text.size() + (text.size() <= kShort ? kWorkToAskAgain : 0);
+}
+
 bool IsAuto(const std::string& source_language) {
   return absl::EqualsIgnoreCase(source_language, "auto");
 }
 
 absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
-                                              const ServedSources& served, bool has_markup) {
+                                              const ServedSources& served, bool has_markup,
+                                              StillWanted* wanted) {
   DetectedSources sources;
   Grouping grouping(served, has_markup);
   std::vector<size_t> unknown;  // texts whose language is not detected, or hardly
   for (size_t i = 0; i < texts.size(); ++i) {
+    RETURN_IF_ERROR(wanted->After(WorkOfDetection(texts[i])));
     const std::string named =
         texts.size() == 1 ? "the text" : absl::StrFormat("the text with index %d", i);
     ASSIGN_OR_RETURN(const std::optional<DetectedLanguage> language,

@@ -13,12 +13,15 @@
 #ifndef DRAGOMAN_SERVER_API_AUTO_SOURCE_H_
 #define DRAGOMAN_SERVER_API_AUTO_SOURCE_H_
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/request/running_request.h"
+#include "engine/request/still_wanted.h"
 #include "engine/text/language_detector.h"
 
 namespace dragoman {
@@ -29,6 +32,10 @@ bool IsWrittenAlike(const std::string& one, const std::string& other);
 
 // Whether a source language asks for detection: "auto", in any case.
 bool IsAuto(const std::string& source_language);
+
+// What it takes to detect the language of a text, as StillWanted counts it: a short one may be
+// asked again.
+size_t WorkOfDetection(std::string_view text);
 
 struct DetectedSources {
   std::vector<DetectedLanguage> texts;  // one per text
@@ -45,9 +52,10 @@ struct ServedSources {
 };
 
 // Detects the languages.  Returns an error of `find`, naming what was detected, for a text none of
-// whose languages is served.
+// whose languages is served; or that of `wanted`.
 absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& texts,
-                                              const ServedSources& served, bool has_markup = false);
+                                              const ServedSources& served, bool has_markup,
+                                              StillWanted* wanted);
 
 }  // namespace dragoman
 

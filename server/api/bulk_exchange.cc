@@ -103,7 +103,8 @@ void BulkExchange::Add(Item item) {
 absl::Status BulkExchange::Judge(const v1::TranslateRequest& request) {
   absl::Status status = PriorityOf(request.priority(), Priority::kBatch).status();
   if (status.ok() && !IsAuto(request.source_language())) {
-    status = TranslateTask(&parts()).Prepare(request, permit(), call().deadline());
+    StillWanted always;
+    status = TranslateTask(&parts()).Prepare(request, permit(), call().deadline(), &always);
   }
   return absl::IsPermissionDenied(status) ? status : absl::OkStatus();
 }
@@ -134,22 +135,20 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
   TranslateResponse failed;
   failed.status = open->request.status();
   failed.status.Update(priority.status());
-  const bool asks_store = failed.status.ok() && TranslateTask::AsksStore(parts(), *open->request);
-  if (asks_store) {
-    failed.status =
-        RunWithStore(open->state, [self = shared_from_this(), open](absl::Status status) {
-          if (status.ok()) return self->Translate(open);
-          self->Answered(open, {.status = std::move(status)});
-        });
-    if (failed.status.ok()) return;
+  if (failed.status.ok()) {
+    failed.status = DoWork(TranslateTask::WorkOf(parts(), *open->request), parts(), open->state,
+                           [self = shared_from_this(), open](const absl::Status& status) {
+                             if (status.ok()) return self->Translate(open);
+                             self->Answered(open, {.status = status});
+                           });
   }
-  if (!failed.status.ok()) return Answered(open, std::move(failed));
-  Translate(open);
+  if (!failed.status.ok()) Answered(open, std::move(failed));
 }
 
 void BulkExchange::Translate(const std::shared_ptr<Open>& open) {
   TranslateResponse failed;
-  failed.status = open->task.Prepare(*open->request, permit(), call().deadline());
+  StillWanted wanted = WantedBy(open->state.get());
+  failed.status = open->task.Prepare(*open->request, permit(), call().deadline(), &wanted);
   if (!failed.status.ok()) return Answered(open, std::move(failed));
   open->task.Run(open->state, [self = shared_from_this(), open](TranslateResponse translated) {
     self->Answered(open, std::move(translated));
@@ -161,6 +160,7 @@ void BulkExchange::Answered(const std::shared_ptr<Open>& open, TranslateResponse
   const bool no_room =
       open->request.ok() && absl::IsResourceExhausted(status) && !RetryAfterOf(status).has_value();
   status.Update(open->state->Wanted(absl::Now()));
+  status = OrLate(status, call().deadline());
   if (std::exchange(open->counted, false)) parts().principals->Leave(call().principal());
   std::vector<std::shared_ptr<Open>> next;
   if (no_room && absl::IsResourceExhausted(status)) {

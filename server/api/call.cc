@@ -7,8 +7,10 @@
 #include "absl/time/clock.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
+#include "engine/base/work_threads.h"
 #include "server/base/errors.h"
 #include "server/observe/logging.h"
+#include "store/database.h"
 
 namespace dragoman {
 namespace {
@@ -28,6 +30,28 @@ std::string RightForLog(const std::string& right, const ModelRegistry* models) {
 }
 
 }  // namespace
+
+absl::Status OrLate(const absl::Status& status, absl::Time deadline) {
+  const bool store = status.GetPayload(kStorePayload).has_value();
+  const bool late = absl::Now() + RequestState::kSlack >= deadline;
+  return store && late ? RequestState(deadline).Wanted(deadline) : status;
+}
+
+absl::Status DoWork(CallWork work, const ServerParts& parts,
+                    const std::shared_ptr<RequestState>& request,
+                    const std::function<void(const absl::Status& wanted)>& then) {
+  switch (work) {
+    case CallWork::kShort:
+      then(absl::OkStatus());
+      return absl::OkStatus();
+    case CallWork::kLong:
+      return parts.pool->Prepare(request, then);
+    case CallWork::kStore:
+      break;
+  }
+  return parts.store_threads->Run(
+      request->terms().principal, [request](absl::Time now) { return request->Wanted(now); }, then);
+}
 
 void CallSize::SetTimes(const TranslateTimes& times, bool ok) {
   queue = times.queue;
@@ -84,7 +108,7 @@ absl::Duration Call::Elapsed() const { return absl::Now() - start_; }
 
 CallEnd Call::End(const absl::Status& status) {
   if (admitted_) parts_->principals->Leave(principal());
-  absl::Status told = ForClient(status);
+  absl::Status told = ForClient(OrLate(status, deadline()));
   if (absl::IsInternal(told)) {
     Log(LogLevel::kError, "internal error",
         {{"request_id", request_id_}, {"error", status.ToString()}});

@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "engine/decode/worker_pool.h"
+#include "engine/request/still_wanted.h"
 #include "server/api/answer_budget.h"
 #include "server/api/gate.h"
 #include "server/auth/caller.h"
@@ -44,7 +45,7 @@ class WorkThreads;
 struct ServerParts {
   const ModelRegistry* models = nullptr;
   std::function<absl::Status()> ready;  // whether the server wants calls
-  const WorkerPool* pool = nullptr;
+  WorkerPool* pool = nullptr;
   Gate* gate = nullptr;
   Principals* principals = nullptr;
   AnswerBudget* answers = nullptr;
@@ -64,6 +65,28 @@ struct ServerParts {
   bool log_peers = true;      // whether the log names the addresses of callers that were refused
   int max_message_bytes = 0;  // of a request
 };
+
+// On which thread the work of a call is done, besides reading its request and writing its answer:
+// the threads that serve connections serve others, too.
+enum class CallWork {
+  kShort,  // about a millisecond at most: where it is
+  kLong,   // on a thread for preparing requests
+  kStore,  // on a thread that may wait for the store
+};
+
+// That of a call whose message has so many bytes: what takes long for a long one does not for a
+// short one.
+inline CallWork WorkOf(CallWork work, size_t bytes) {
+  const bool is_short = work == CallWork::kLong && bytes <= StillWanted::kWorkBetween;
+  return is_short ? CallWork::kShort : work;
+}
+
+// Calls `then` on such a thread or, as soon as the request is not wanted any more, to tell it why.
+// RESOURCE_EXHAUSTED if too much waits already; then it is not called.  Threads are shared by
+// principals as the request's terms say.
+absl::Status DoWork(CallWork work, const ServerParts& parts,
+                    const std::shared_ptr<RequestState>& request,
+                    const std::function<void(const absl::Status& wanted)>& then);
 
 // The amount of work of a call and its waiting time, for the log.
 struct CallSize {
@@ -89,6 +112,10 @@ struct CallEnd {
   // sent.
   std::shared_ptr<HeldAnswer> held = nullptr;
 };
+
+// The status of a call, or of a request of several, with this deadline: a store that has not
+// answered until then is no fault of its own, the call is late.
+absl::Status OrLate(const absl::Status& status, absl::Time deadline);
 
 // Lives as long as its call.  Not thread-safe; End may be called on another thread than the rest.
 class Call {
@@ -166,19 +193,10 @@ class Call {
   std::shared_ptr<const Translator> translator_;
 };
 
-// Reads a request; returns an error if it cannot be read.
-template <typename Request>
-using Parse = absl::FunctionRef<absl::StatusOr<Request>()>;
-
-// A method that is answered at once: admits the caller and, only then, parses the request.
+// A method that one function answers (answered_call.h).  REQUIRES: the call is admitted.
 template <typename Request, typename Response>
-using UnaryMethod = absl::StatusOr<Response>(Parse<Request> parse, const ServerParts& parts,
-                                             Call* call);
-
-// A method that asks the store, on a thread that may wait.  REQUIRES: the call is admitted.
-template <typename Request, typename Response>
-using StoreMethod = absl::StatusOr<Response>(const Request& request, const ServerParts& parts,
-                                             const Call& call);
+using AnswerMethod = absl::StatusOr<Response>(const Request& request, const ServerParts& parts,
+                                              Call* call);
 
 }  // namespace dragoman
 

@@ -1,6 +1,5 @@
 #include "server/api/detect_languages.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,15 +8,11 @@
 
 namespace dragoman {
 
-absl::StatusOr<v1::DetectLanguageResponse> DetectLanguage(
-    absl::FunctionRef<absl::StatusOr<v1::DetectLanguageRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::DetectLanguageRequest request, parse());
+absl::StatusOr<v1::DetectLanguageResponse> DetectLanguage(const v1::DetectLanguageRequest& request,
+                                                          const ServerParts& parts, Call* call) {
   call->size().texts = request.contents_size();
-  // The limits of texts are the same for all models.
-  ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> any, parts.models->Models()->Find(""));
-  RETURN_IF_ERROR(any->CheckTexts({request.contents().begin(), request.contents().end()}));
+  RETURN_IF_ERROR(
+      CheckTexts({request.contents().begin(), request.contents().end()}, parts.models->limits()));
   v1::DetectLanguageResponse response;
   for (const std::string& text : request.contents()) {
     v1::DetectedText* const detected = response.add_texts();

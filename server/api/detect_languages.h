@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-UnaryMethod<v1::DetectLanguageRequest, v1::DetectLanguageResponse> DetectLanguage;
+AnswerMethod<v1::DetectLanguageRequest, v1::DetectLanguageResponse> DetectLanguage;
 
 }  // namespace dragoman
 

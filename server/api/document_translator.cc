@@ -156,7 +156,9 @@ absl::Status DocumentTranslator::DetectSource(absl::Span<const Passage> passages
   request.clear_glossary_ids();  // those of the passages are looked up with them
   request.clear_memory_ids();
   TranslateTask task(parts_);
-  RETURN_IF_ERROR(task.Prepare(std::move(request), bulk_->permit(), absl::InfiniteFuture()));
+  StillWanted always;
+  RETURN_IF_ERROR(
+      task.Prepare(std::move(request), bulk_->permit(), absl::InfiniteFuture(), &always));
   if (!task.detected().has_value()) return absl::OkStatus();
   const TextGroup& group = task.detected()->groups.front();
   report_.set_source_language(task.detected()->texts.front().language);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "engine/base/work_threads.h"
 
 namespace dragoman {
 
@@ -41,17 +40,12 @@ absl::StatusOr<Priority> Exchange::PriorityOf(v1::Priority asked, Priority other
 }
 
 absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task) {
-  const absl::Status prepared = task->Prepare(std::move(request), call_.permit(), call_.deadline());
+  StillWanted wanted = WantedBy(request_.get());
+  const absl::Status prepared =
+      task->Prepare(std::move(request), call_.permit(), call_.deadline(), &wanted);
   call_.set_translator(task->translator());
   call_.size() = task->size();
   return prepared;
-}
-
-absl::Status Exchange::RunWithStore(std::shared_ptr<const RequestState> request,
-                                    std::function<void(absl::Status)> work) const {
-  return parts_->store_threads->Run(
-      call_.principal(), [request](absl::Time now) { return request->Wanted(now); },
-      std::move(work));
 }
 
 absl::Status Exchange::Begin(const absl::Status& read, Priority priority) {

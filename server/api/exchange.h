@@ -72,11 +72,6 @@ class Exchange {
   // Prepares a task; the call then has its model and its size.
   absl::Status Prepare(v1::TranslateRequest request, TranslateTask* task);
 
-  // Runs `work`, for a request that asks the store, on a thread that may wait, or tells it as soon
-  // as the request is not wanted any more.  RESOURCE_EXHAUSTED if too much waits already.
-  absl::Status RunWithStore(std::shared_ptr<const RequestState> request,
-                            std::function<void(absl::Status)> work) const;
-
   // A state for one of several requests of the call.  REQUIRES: entered.
   std::shared_ptr<RequestState> NewRequest(Priority priority) const;
 
@@ -152,16 +147,16 @@ class EngineExchange : public UnaryExchange, public Exchange {
   absl::Status TryStart(Parse parse) {
     RETURN_IF_ERROR(Enter());
     ASSIGN_OR_RETURN(Request message, Begin(Parsed<Request>(parse)));
+    CallWork work = CallWork::kShort;
     if constexpr (std::is_same_v<Request, v1::TranslateRequest>) {
-      if (TranslateTask::AsksStore(parts(), message)) {
-        return RunWithStore(Exchange::request(),
-                            [this, message = std::move(message)](absl::Status status) {
-                              if (status.ok()) status = Run(message);
-                              if (!status.ok()) End(status, {});
-                            });
-      }
+      work = TranslateTask::WorkOf(parts(), message);
     }
-    return Run(std::move(message));
+    if (work == CallWork::kShort) return Run(std::move(message));
+    return DoWork(work, parts(), Exchange::request(),
+                  [this, message = std::move(message)](absl::Status status) {
+                    if (status.ok()) status = Run(message);
+                    if (!status.ok()) End(status, {});
+                  });
   }
 
   Done done_;

@@ -53,28 +53,28 @@ GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
 }
 
 absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& request,
-                                            const ServerParts& parts, const Call& call) {
-  GlossaryText text = {.owner = call.principal()};
+                                            const ServerParts& parts, Call* call) {
+  GlossaryText text = {.owner = call->principal()};
   Fill(request.glossary(), &text);
   ASSIGN_OR_RETURN(const Owned glossary,
-                   parts.glossaries->Create(StoreDeadline(call.deadline()), std::move(text)));
-  return AsProto(glossary, parts, call);
+                   parts.glossaries->Create(StoreDeadline(call->deadline()), std::move(text)));
+  return AsProto(glossary, parts, *call);
 }
 
 absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request,
-                                         const ServerParts& parts, const Call& call) {
+                                         const ServerParts& parts, Call* call) {
   ASSIGN_OR_RETURN(
       const Owned glossary,
-      parts.glossaries->Describe(StoreDeadline(call.deadline()), request.id(), call.principal()));
-  return AsProto(glossary, parts, call);
+      parts.glossaries->Describe(StoreDeadline(call->deadline()), request.id(), call->principal()));
+  return AsProto(glossary, parts, *call);
 }
 
 absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& request,
-                                                const ServerParts& parts, const Call& call) {
+                                                const ServerParts& parts, Call* call) {
   ASSIGN_OR_RETURN(
       const GlossaryPtr glossary,
-      parts.glossaries->Find(StoreDeadline(call.deadline()), request.id(), call.principal()));
-  v1::Glossary proto = AsProto(*glossary, parts, call);
+      parts.glossaries->Find(StoreDeadline(call->deadline()), request.id(), call->principal()));
+  v1::Glossary proto = AsProto(*glossary, parts, *call);
   for (int i = 0; i < proto.dictionaries_size(); ++i) {
     for (const GlossaryEntry& entry : glossary->dictionaries[static_cast<size_t>(i)]->entries()) {
       *proto.mutable_dictionaries(i)->add_entries() = AsProto(entry);
@@ -84,17 +84,16 @@ absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& re
 }
 
 absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(const v1::ListGlossariesRequest&,
-                                                          const ServerParts& parts,
-                                                          const Call& call) {
+                                                          const ServerParts& parts, Call* call) {
   ASSIGN_OR_RETURN(const std::vector<Owned> list,
-                   parts.glossaries->List(StoreDeadline(call.deadline()), call.principal()));
+                   parts.glossaries->List(StoreDeadline(call->deadline()), call->principal()));
   v1::ListGlossariesResponse response;
-  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, parts, call);
+  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, parts, *call);
   return response;
 }
 
 absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& request,
-                                             const ServerParts& parts, const Call& call) {
+                                             const ServerParts& parts, Call* call) {
   const v1::Glossary& glossary = request.glossary();
   const auto edit = [&](GlossaryText* text) -> absl::Status {
     if (glossary.version() != 0 && glossary.version() != text->version) {
@@ -105,16 +104,15 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& r
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const Owned stored,
-                   parts.glossaries->Update(StoreDeadline(call.deadline()), request.id(),
-                                            call.principal(), edit));
-  return AsProto(stored, parts, call);
+                   parts.glossaries->Update(StoreDeadline(call->deadline()), request.id(),
+                                            call->principal(), edit));
+  return AsProto(stored, parts, *call);
 }
 
 absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(const v1::DeleteGlossaryRequest& request,
-                                                          const ServerParts& parts,
-                                                          const Call& call) {
+                                                          const ServerParts& parts, Call* call) {
   RETURN_IF_ERROR(
-      parts.glossaries->Delete(StoreDeadline(call.deadline()), request.id(), call.principal()));
+      parts.glossaries->Delete(StoreDeadline(call->deadline()), request.id(), call->principal()));
   return v1::DeleteGlossaryResponse();
 }
 

@@ -12,12 +12,12 @@
 
 namespace dragoman {
 
-StoreMethod<v1::CreateGlossaryRequest, v1::Glossary> CreateGlossary;
-StoreMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossary;
-StoreMethod<v1::ListGlossariesRequest, v1::ListGlossariesResponse> ListGlossaries;
-StoreMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossaryEntries;
-StoreMethod<v1::ReplaceGlossaryRequest, v1::Glossary> ReplaceGlossary;
-StoreMethod<v1::DeleteGlossaryRequest, v1::DeleteGlossaryResponse> DeleteGlossary;
+AnswerMethod<v1::CreateGlossaryRequest, v1::Glossary> CreateGlossary;
+AnswerMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossary;
+AnswerMethod<v1::ListGlossariesRequest, v1::ListGlossariesResponse> ListGlossaries;
+AnswerMethod<v1::GetGlossaryRequest, v1::Glossary> GetGlossaryEntries;
+AnswerMethod<v1::ReplaceGlossaryRequest, v1::Glossary> ReplaceGlossary;
+AnswerMethod<v1::DeleteGlossaryRequest, v1::DeleteGlossaryResponse> DeleteGlossary;
 
 // An entry as a request or a stored glossary has it.
 GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto);

@@ -37,11 +37,8 @@ v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& perm
   return response;
 }
 
-absl::StatusOr<v1::ListModelsResponse> ListModels(
-    absl::FunctionRef<absl::StatusOr<v1::ListModelsRequest>()> parse, const ServerParts& parts,
-    Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  RETURN_IF_ERROR(parse().status());
+absl::StatusOr<v1::ListModelsResponse> ListModels(const v1::ListModelsRequest&,
+                                                  const ServerParts& parts, Call* call) {
   return ListedModels(parts, call->permit());
 }
 
@@ -58,10 +55,8 @@ absl::StatusOr<v1::Model> NamedModel(const std::string& name, const ServerParts&
   return model;
 }
 
-absl::StatusOr<v1::Model> GetModel(absl::FunctionRef<absl::StatusOr<v1::GetModelRequest>()> parse,
-                                   const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
-  ASSIGN_OR_RETURN(const v1::GetModelRequest request, parse());
+absl::StatusOr<v1::Model> GetModel(const v1::GetModelRequest& request, const ServerParts& parts,
+                                   Call* call) {
   return NamedModel(request.name(), parts, call);
 }
 

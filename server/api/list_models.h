@@ -18,8 +18,8 @@ v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& perm
 absl::StatusOr<v1::Model> NamedModel(const std::string& name, const ServerParts& parts, Call* call);
 
 // Both also answer while the server drains.
-UnaryMethod<v1::ListModelsRequest, v1::ListModelsResponse> ListModels;
-UnaryMethod<v1::GetModelRequest, v1::Model> GetModel;
+AnswerMethod<v1::ListModelsRequest, v1::ListModelsResponse> ListModels;
+AnswerMethod<v1::GetModelRequest, v1::Model> GetModel;
 
 }  // namespace dragoman
 

@@ -14,12 +14,12 @@
 
 namespace dragoman {
 
-StoreMethod<v1::CreateMemoryRequest, v1::TranslationMemory> CreateMemory;
-StoreMethod<v1::GetMemoryRequest, v1::TranslationMemory> GetMemory;
-StoreMethod<v1::ListMemoriesRequest, v1::ListMemoriesResponse> ListMemories;
-StoreMethod<v1::GetMemorySegmentsRequest, v1::GetMemorySegmentsResponse> GetMemorySegments;
-StoreMethod<v1::LearnSegmentsRequest, v1::TranslationMemory> LearnSegments;
-StoreMethod<v1::DeleteMemoryRequest, v1::DeleteMemoryResponse> DeleteMemory;
+AnswerMethod<v1::CreateMemoryRequest, v1::TranslationMemory> CreateMemory;
+AnswerMethod<v1::GetMemoryRequest, v1::TranslationMemory> GetMemory;
+AnswerMethod<v1::ListMemoriesRequest, v1::ListMemoriesResponse> ListMemories;
+AnswerMethod<v1::GetMemorySegmentsRequest, v1::GetMemorySegmentsResponse> GetMemorySegments;
+AnswerMethod<v1::LearnSegmentsRequest, v1::TranslationMemory> LearnSegments;
+AnswerMethod<v1::DeleteMemoryRequest, v1::DeleteMemoryResponse> DeleteMemory;
 
 // The memories that a request uses (AddKept).
 absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/time/clock.h"
 #include "engine/base/status.h"
-#include "engine/base/work_threads.h"
 #include "server/api/admin.h"
+#include "server/api/answered_call.h"
 #include "server/api/detect_languages.h"
 #include "server/api/glossaries.h"
 #include "server/api/list_models.h"
@@ -18,56 +17,9 @@
 namespace dragoman {
 namespace {
 
-// An exchange that asks the store, on a thread that may wait.
 template <typename Request, typename Response>
-class StoreExchange final : public UnaryExchange {
- public:
-  StoreExchange(StoreMethod<Request, Response>* answer, const ServerParts* parts,
-                const char* method, Caller caller, Done done)
-      : answer_(answer),
-        parts_(parts),
-        call_(parts, method, std::move(caller)),
-        state_(call_.deadline()),
-        done_(std::move(done)) {}
-
-  void Start(Parse parse) override {
-    if (const absl::Status status = TryStart(parse); !status.ok()) End(status);
-  }
-  void Cancel() override { state_.Cancel(absl::Now()); }
-
- private:
-  absl::Status TryStart(Parse parse) {
-    RETURN_IF_ERROR(call_.Admit());
-    ASSIGN_OR_RETURN(Request request, Parsed<Request>(parse));
-    return parts_->store_threads->Run(
-        call_.principal(), [this](absl::Time now) { return state_.Wanted(now); },
-        [this, request = std::move(request)](const absl::Status& wanted) {
-          End(wanted.ok() ? answer_(request, *parts_, call_) : wanted);
-        });
-  }
-
-  void End(absl::StatusOr<Response> answered) {
-    if (absl::IsUnavailable(answered.status())) {  // perhaps only before the deadline
-      if (absl::Status late = state_.Wanted(absl::Now()); !late.ok()) answered = std::move(late);
-    }
-    const Done done = std::move(done_);  // outlives this exchange, which done may destroy
-    done(call_.End(answered.status()), answered.ok() ? &*answered : nullptr);
-  }
-
-  StoreMethod<Request, Response>* const answer_;
-  const ServerParts* const parts_;
-  Call call_;
-  RequestState state_;
-  Done done_;
-};
-
-template <typename Request, typename Response>
-Method::Exchange Stored(StoreMethod<Request, Response>* answer) {
-  return [answer](const ServerParts* parts, const char* method, Caller caller,
-                  UnaryExchange::Done done) {
-    return std::make_unique<StoreExchange<Request, Response>>(answer, parts, method,
-                                                              std::move(caller), std::move(done));
-  };
+Method::Exchange Stored(AnswerMethod<Request, Response>* answer) {
+  return Answered(answer, CallWork::kStore);
 }
 
 // An exchange that waits for the engine.
@@ -87,10 +39,10 @@ const std::vector<Method>& Methods() {
       {"TranslateDocument", nullptr, "POST", "/v1/translate_file"},
       {"Score", Later<ScoreExchange>, "POST", "/v1/score"},
       {"Tokenize", Later<TokenizeExchange>, "POST", "/v1/tokenize"},
-      {"DetectLanguage", AtOnce(DetectLanguage), "POST", "/v1/detect"},
+      {"DetectLanguage", Answered(DetectLanguage, CallWork::kLong), "POST", "/v1/detect"},
 
-      {"ListModels", AtOnce(ListModels), "GET", "/v1/models"},
-      {"GetModel", AtOnce(GetModel), "GET", "/v1/models/{name=**}"},
+      {"ListModels", Answered(ListModels), "GET", "/v1/models"},
+      {"GetModel", Answered(GetModel), "GET", "/v1/models/{name=**}"},
 
       {"CreateGlossary", Stored(CreateGlossary), "POST", "/v1/glossaries", "glossary"},
       {"ListGlossaries", Stored(ListGlossaries), "GET", "/v1/glossaries"},
@@ -106,13 +58,13 @@ const std::vector<Method>& Methods() {
       {"GetMemorySegments", Stored(GetMemorySegments), "GET", "/v1/memories/{id}/segments"},
       {"LearnSegments", Stored(LearnSegments), "POST", "/v1/memories/{id}/segments"},
 
-      {"AdminService/ListModels", AtOnce(AdminListModels)},
-      {"AdminService/LoadModel", AtOnce(LoadModel)},
-      {"AdminService/UnloadModel", AtOnce(UnloadModel)},
-      {"AdminService/PinModel", AtOnce(PinModel)},
-      {"AdminService/UnpinModel", AtOnce(UnpinModel)},
-      {"AdminService/SetLogLevel", AtOnce(SetLogLevel)},
-      {"AdminService/Drain", AtOnce(Drain)}};
+      {"AdminService/ListModels", Answered(AdminListModels)},
+      {"AdminService/LoadModel", Answered(LoadModel)},
+      {"AdminService/UnloadModel", Answered(UnloadModel)},
+      {"AdminService/PinModel", Answered(PinModel)},
+      {"AdminService/UnpinModel", Answered(UnpinModel)},
+      {"AdminService/SetLogLevel", Answered(SetLogLevel)},
+      {"AdminService/Drain", Answered(Drain)}};
   return methods;
 }
 

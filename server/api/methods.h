@@ -51,41 +51,6 @@ const std::vector<Method>& Methods();
 // REQUIRES: there is one of that name.
 const Method& MethodOf(std::string_view name);
 
-// An exchange that is answered at once.
-template <typename Request, typename Response>
-class ImmediateExchange final : public UnaryExchange {
- public:
-  ImmediateExchange(UnaryMethod<Request, Response>* answer, const ServerParts* parts,
-                    const char* method, Caller caller, Done done)
-      : answer_(answer),
-        parts_(parts),
-        call_(parts, method, std::move(caller)),
-        done_(std::move(done)) {}
-
-  void Start(Parse parse) override {
-    absl::StatusOr<Response> answered =
-        answer_([&] { return Parsed<Request>(parse); }, *parts_, &call_);
-    const Done done = std::move(done_);  // outlives this exchange, which done may destroy
-    done(call_.End(answered.status()), answered.ok() ? &*answered : nullptr);
-  }
-  void Cancel() override {}
-
- private:
-  UnaryMethod<Request, Response>* const answer_;
-  const ServerParts* const parts_;
-  Call call_;
-  Done done_;
-};
-
-template <typename Request, typename Response>
-Method::Exchange AtOnce(UnaryMethod<Request, Response>* answer) {
-  return [answer](const ServerParts* parts, const char* method, Caller caller,
-                  UnaryExchange::Done done) {
-    return std::make_unique<ImmediateExchange<Request, Response>>(
-        answer, parts, method, std::move(caller), std::move(done));
-  };
-}
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_SERVER_API_METHODS_H_

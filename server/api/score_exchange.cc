@@ -102,7 +102,8 @@ absl::Status TokenizeExchange::Run(v1::TokenizeRequest proto) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const Translator> translator,
                    FindModel(*parts().models, proto, call().permit()));
   call().set_translator(translator);
-  RETURN_IF_ERROR(translator->CheckTexts({proto.contents().begin(), proto.contents().end()}));
+  RETURN_IF_ERROR(
+      CheckTexts({proto.contents().begin(), proto.contents().end()}, parts().models->limits()));
   translator->Await(request(), [this, proto = std::move(proto)](const absl::Status& status) {
     if (!status.ok()) return End(status, {});
     call().translator()->Prepare(request(), proto.ByteSizeLong(), [=, this](absl::Status prepared) {

@@ -21,14 +21,13 @@ void TranslateStreamExchange::Start(Parse parse) {
 absl::Status TranslateStreamExchange::TryStart(Parse parse) {
   RETURN_IF_ERROR(Enter());
   ASSIGN_OR_RETURN(v1::TranslateRequest proto, Begin(parse()));
-  if (TranslateTask::AsksStore(parts(), proto)) {
-    return RunWithStore(request(),
-                        [self = shared_from_this(), proto = std::move(proto)](absl::Status status) {
-                          if (status.ok()) status = self->Run(proto);
-                          if (!status.ok()) self->End(status);
-                        });
-  }
-  return Run(std::move(proto));
+  const CallWork work = TranslateTask::WorkOf(parts(), proto);
+  if (work == CallWork::kShort) return Run(std::move(proto));
+  return DoWork(work, parts(), request(),
+                [self = shared_from_this(), proto = std::move(proto)](absl::Status status) {
+                  if (status.ok()) status = self->Run(proto);
+                  if (!status.ok()) self->End(status);
+                });
 }
 
 absl::Status TranslateStreamExchange::Run(v1::TranslateRequest proto) {

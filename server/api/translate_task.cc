@@ -32,11 +32,11 @@ int CountCharacters(const std::vector<std::string>& texts) {
 }  // namespace
 
 absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& permit,
-                                    absl::Time deadline) {
+                                    absl::Time deadline, StillWanted* wanted) {
   permit_ = permit;
   size_.texts = request.contents_size();
   RETURN_IF_ERROR(permit_.MayUse(request.model()));
-  RETURN_IF_ERROR(FindRoutes(request));
+  RETURN_IF_ERROR(FindRoutes(request, wanted));
   const std::optional<v1::TranslateRequest> for_receipt =
       request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
@@ -48,20 +48,24 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   RETURN_IF_ERROR(PrepareCheck(request));
   request_digest_ = for_receipt.has_value() ? DigestOfRequest(*for_receipt, request_) : "";
   // The limits are those of the whole request, whatever routes its texts take.
-  if (detected_.has_value() || unchanged_) {
-    RETURN_IF_ERROR(translator()->CheckTexts(request_.texts));
-  }
+  if (unchanged_) RETURN_IF_ERROR(CheckTexts(request_.texts, parts_->models->limits()));
   characters_ = CountCharacters(request_.texts);
   output_ = request.output();
   return absl::OkStatus();
 }
 
-bool TranslateTask::AsksStore(const ServerParts& parts, const v1::TranslateRequest& request) {
-  return request.glossary_ids_size() > 0 || request.memory_ids_size() > 0 ||
-         !parts.default_glossaries.empty() || !parts.default_memories.empty();
+CallWork TranslateTask::WorkOf(const ServerParts& parts, const v1::TranslateRequest& request) {
+  if (request.glossary_ids_size() > 0 || request.memory_ids_size() > 0 ||
+      !parts.default_glossaries.empty() || !parts.default_memories.empty()) {
+    return CallWork::kStore;
+  }
+  if (!IsAuto(request.source_language())) return CallWork::kShort;
+  size_t work = 0;
+  for (const std::string& text : request.contents()) work += WorkOfDetection(text);
+  return dragoman::WorkOf(CallWork::kLong, work);
 }
 
-absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
+absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request, StillWanted* wanted) {
   const auto find = [&](const std::string& source) {
     return parts_->models->FindRoute(request.model(), source, request.target_language(),
                                      KeyOf(request), permit_.Models());
@@ -90,8 +94,10 @@ absl::Status TranslateTask::FindRoutes(const v1::TranslateRequest& request) {
   const ServedSources served = {.target = target, .find = find_served, .languages = [this] {
                                   return parts_->models->Models()->SourceTags(permit_.Models());
                                 }};
-  ASSIGN_OR_RETURN(detected_, DetectSources({request.contents().begin(), request.contents().end()},
-                                            served, request.markup() > v1::MARKUP_NONE));
+  const std::vector<std::string> texts(request.contents().begin(), request.contents().end());
+  RETURN_IF_ERROR(CheckTexts(texts, parts_->models->limits()));
+  ASSIGN_OR_RETURN(detected_,
+                   DetectSources(texts, served, request.markup() > v1::MARKUP_NONE, wanted));
   for (const TextGroup& group : detected_->groups) {
     if (!route_.has_value()) route_ = group.route;
   }

@@ -28,12 +28,13 @@ class TranslateTask {
   explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
 
   // Takes the request and finds its models and glossaries.  Nothing is started.  PERMISSION_DENIED
-  // if the caller may not use them, or may not ask for such options.  If the request AsksStore,
-  // this may wait, but not after the deadline.
-  absl::Status Prepare(v1::TranslateRequest request, const Permit& permit, absl::Time deadline);
+  // if the caller may not use them, or may not ask for such options.  If the request asks the store
+  // (WorkOf), this may wait, but not after the deadline.
+  absl::Status Prepare(v1::TranslateRequest request, const Permit& permit, absl::Time deadline,
+                       StillWanted* wanted);
 
-  // Whether it uses what principals keep.
-  static bool AsksStore(const ServerParts& parts, const v1::TranslateRequest& request);
+  // What Prepare takes: it asks the store for what principals keep, and detects languages.
+  static CallWork WorkOf(const ServerParts& parts, const v1::TranslateRequest& request);
 
   // The first translator; nullptr if no model was found.
   std::shared_ptr<const Translator> translator() const;
@@ -66,7 +67,7 @@ class TranslateTask {
  private:
   void Count(const Translation& translation);
   void SetDetected(size_t text, v1::Translation* translation) const;
-  absl::Status FindRoutes(const v1::TranslateRequest& request);
+  absl::Status FindRoutes(const v1::TranslateRequest& request, StillWanted* wanted);
   absl::Status FindAnyRoute(const v1::TranslateRequest& request);
   std::vector<std::shared_ptr<const Translator>> Translators() const;
   absl::Status JudgeOptions();

@@ -115,8 +115,8 @@ struct AzureCall;
 // What differs between the versions: how texts and languages are sent, and answers written.
 struct Version {
   const char* name;
-  absl::StatusOr<std::vector<Input>> (*read)(const HttpRequest& http, const CompatFields& query,
-                                             AzureCall* call);
+  absl::StatusOr<std::vector<Input>> (*read)(const ApiContext& context, const HttpRequest& http,
+                                             const CompatFields& query, AzureCall* call);
   const char* target;     // the name of a translation's language
   const char* enclosing;  // of the list that is answered; null: the list alone
 };
@@ -178,8 +178,16 @@ absl::StatusOr<v1::Markup> MarkupOf(const CompatFields& fields) {
   return InvalidField("textType", "is neither \"plain\" nor \"html\"");
 }
 
+absl::Status CheckTargets(const std::vector<std::string>& targets) {
+  if (targets.empty()) return InvalidField("to", "is missing");
+  if (targets.size() <= kMaxTargets) return absl::OkStatus();
+  return InvalidField(
+      "to", absl::StrCat("has ", targets.size(), " languages, want at most ", kMaxTargets));
+}
+
 // Version 3.0: the query has the languages and options of all texts.
-absl::StatusOr<std::vector<Input>> ReadTextsAndQuery(const HttpRequest& http,
+absl::StatusOr<std::vector<Input>> ReadTextsAndQuery(const ApiContext& context,
+                                                     const HttpRequest& http,
                                                      const CompatFields& query, AzureCall* call) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
   RETURN_IF_ERROR(RefuseUnsupported(query));
@@ -193,14 +201,17 @@ absl::StatusOr<std::vector<Input>> ReadTextsAndQuery(const HttpRequest& http,
   for (const char* name : {"category", "suggestedFrom", "fromScript"}) {
     if (query.Has(name)) call->ignored.push_back(name);
   }
+  // Before there are as many inputs as texts, and as many requests as targets.
+  RETURN_IF_ERROR(CheckTargets(shared.targets));
+  RETURN_IF_ERROR(CheckTexts(context, kApi, texts));
   std::vector<Input> inputs;
   for (const std::string& text : texts) inputs.emplace_back(shared).text = text;
   return inputs;
 }
 
 // Version 2026-06-06: each text has its own.
-absl::StatusOr<std::vector<Input>> ReadInputs(const HttpRequest& http, const CompatFields&,
-                                              AzureCall* call) {
+absl::StatusOr<std::vector<Input>> ReadInputs(const ApiContext&, const HttpRequest& http,
+                                              const CompatFields&, AzureCall* call) {
   ASSIGN_OR_RETURN(const CompatFields body, CompatFields::Read(http));
   ASSIGN_OR_RETURN(const std::vector<CompatFields> all, body.Objects("inputs"));
   std::vector<Input> inputs;
@@ -221,6 +232,7 @@ absl::StatusOr<std::vector<Input>> ReadInputs(const HttpRequest& http, const Com
         call->ignored.push_back("deploymentName");
       }
     }
+    RETURN_IF_ERROR(CheckTargets(input.targets));
   }
   return inputs;
 }
@@ -271,19 +283,13 @@ absl::Status TakeDictionary(size_t i, Input* input) {
   return absl::OkStatus();
 }
 
-absl::Status CheckInput(const Input& input) {
-  if (input.targets.empty()) return InvalidField("to", "is missing");
-  if (input.targets.size() <= kMaxTargets) return absl::OkStatus();
-  return InvalidField(
-      "to", absl::StrCat("has ", input.targets.size(), " languages, want at most ", kMaxTargets));
-}
-
 // One request for all texts of a pair of languages and a markup, in the order of their first ones.
-absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpRequest& http,
+absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const ApiContext& context,
+                                                                const HttpRequest& http,
                                                                 AzureCall* call) {
   ASSIGN_OR_RETURN(const CompatFields query, CompatFields::ReadQuery(http));
   ASSIGN_OR_RETURN(call->version, VersionOf(query));
-  ASSIGN_OR_RETURN(call->inputs, call->version->read(http, query, call));
+  ASSIGN_OR_RETURN(call->inputs, call->version->read(context, http, query, call));
   std::vector<v1::TranslateRequest> requests;
   // A text with a dictionary is alone.
   std::map<std::tuple<std::string, std::string, v1::Markup, size_t>, size_t> known;
@@ -291,7 +297,6 @@ absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const HttpReques
   for (size_t i = 0; i < call->inputs.size(); ++i) {
     Input& input = call->inputs[i];
     RETURN_IF_ERROR(TakeDictionary(i, &input));
-    RETURN_IF_ERROR(CheckInput(input));
     for (const std::string& target : input.targets) {
       const auto [at, added] = known.try_emplace(
           {input.source, target, input.markup, input.dictionary.empty() ? 0 : i + 1},
@@ -384,7 +389,8 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
   UseKeyOfQuery(kApi, &http);
   const auto call = std::make_shared<AzureCall>();
   TranslateToTargets(
-      context, kApi.name, http, std::move(answer), [&] { return ReadTranslate(http, call.get()); },
+      context, kApi.name, http, std::move(answer),
+      [&] { return ReadTranslate(context, http, call.get()); },
       [call](const CallEnd& end, const std::vector<v1::TranslateResponse>& responses) {
         return WithRequestId(WithHeaders(
             end.status.ok() ? Translated(*call, responses) : TranslateError(*call, end.status),
@@ -394,9 +400,9 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
 
 absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest& http,
                                     Call* call) {
-  RETURN_IF_ERROR(call->Admit());
   RETURN_IF_ERROR(ReadQuery(http).status());
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
+  RETURN_IF_ERROR(CheckTexts(context, kApi, texts));
   const std::set<std::string> served = CodesOf(PairsOf(context, call->permit()));
   const auto describe = [&](const DetectedLanguage& detected) {
     Json language = Scored(detected.language, detected.confidence);
@@ -414,10 +420,11 @@ absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> BreakSentence(const ApiContext&, const HttpRequest& http, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
+absl::StatusOr<HttpResponse> BreakSentence(const ApiContext& context, const HttpRequest& http,
+                                           Call*) {
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
+  RETURN_IF_ERROR(CheckTexts(context, kApi, texts));
   Json body = Json::array();
   for (const std::string& text : texts) {
     Json of_text;
@@ -441,7 +448,6 @@ std::string AcceptedLanguage(const HttpRequest& http) {
 // Azure has this list for everybody.
 absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const HttpRequest& http,
                                            Call* call) {
-  RETURN_IF_ERROR(call->AdmitAnybody());
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   const std::string names_in = AcceptedLanguage(http);
   Json languages = Json::object();
@@ -463,8 +469,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Http
 }
 
 // Azure exchanges a key for a token that is valid for ten minutes; here the key is one already.
-absl::StatusOr<HttpResponse> IssueToken(const ApiContext&, const HttpRequest& http, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
+absl::StatusOr<HttpResponse> IssueToken(const ApiContext&, const HttpRequest& http, Call*) {
   return HttpResponse{.content_type = "text/plain; charset=utf-8",
                       .body = std::string(BearerToken(http.Header("authorization"))),
                       .headers = {{"Cache-Control", "no-store"}}};
@@ -473,17 +478,23 @@ absl::StatusOr<HttpResponse> IssueToken(const ApiContext&, const HttpRequest& ht
 using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const HttpRequest& http,
                                              Call* call);
 
-HttpHandler AnswerAtOnce(const ApiContext& context, const char* method, Act act) {
-  return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
+HttpHandler AnswerWith(const ApiContext& context, const char* name, Act act,
+                       const AnswerTerms& terms = {}) {
+  const CompatMethod method = {kApi, name, Error, terms, WithRequestId};
+  return [=](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     UseKeyOfQuery(kApi, &http);
-    answer->Send(WithRequestId(AnswerCall(context, kApi, method, http, Error,
-                                          [&](Call* call) { return act(context, http, call); })));
+    const auto request = std::make_shared<const HttpRequest>(std::move(http));
+    AnswerCall(context, method, *request, std::move(answer), CompatFields(),
+               [=](const ApiContext& its, const CompatFields&, Call* call) {
+                 return act(its, *request, call);
+               });
   };
 }
 
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
+  constexpr AnswerTerms kReadsTexts = {.work = CallWork::kLong};
   const auto add = [&](const char* method, const std::string& path, const HttpHandler& handler) {
     HttpRoute route = {.method = method, .handler = handler, .error = PlainError};
     if (route.method == "POST") route.body_types = {"application/json"};
@@ -494,13 +505,14 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     router->Add(std::move(route));
   };
   add("POST", "/translate", HandlerOf(context, Translate));
-  add("POST", "/detect", AnswerAtOnce(context, "DetectLanguage", Detect));
-  add("POST", "/breaksentence", AnswerAtOnce(context, "BreakSentence", BreakSentence));
-  add("GET", "/languages", AnswerAtOnce(context, "ListModels", ListLanguages));
+  add("POST", "/detect", AnswerWith(context, "DetectLanguage", Detect, kReadsTexts));
+  add("POST", "/breaksentence", AnswerWith(context, "BreakSentence", BreakSentence, kReadsTexts));
+  add("GET", "/languages",
+      AnswerWith(context, "ListModels", ListLanguages, {.admit = &Call::AdmitAnybody}));
   azure_documents::AddRoutes(context, router);
   router->Add({.method = "POST",
                .path = "/sts/v1.0/issueToken",
-               .handler = AnswerAtOnce(context, "IssueToken", IssueToken),
+               .handler = AnswerWith(context, "IssueToken", IssueToken),
                .error = PlainError});
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
 #include "server/compat/dialects.h"
+#include "server/http/http_call.h"
 #include "server/http/multipart.h"
 
 namespace dragoman {
@@ -29,6 +30,13 @@ constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddR
                                                                      open_inference::AddRoutes,
                                                                      openai::AddRoutes,
                                                                      nullptr};
+
+// A call that an act answers.
+struct ActCall {
+  const std::shared_ptr<HttpAnswer> answer;
+  std::unique_ptr<AnsweredCall<CompatFields, HttpResponse>> exchange = nullptr;
+  std::shared_ptr<ActCall> self = nullptr;
+};
 
 }  // namespace
 
@@ -107,32 +115,45 @@ void AddRoute(HttpRouter* router, const char* method, std::string path, HttpHand
   router->Add(std::move(route));
 }
 
-HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const char* method,
-                        const HttpRequest& http, const CompatError& error,
-                        const Answered<HttpResponse>& answer) {
+void AnswerCall(const ApiContext& context, const CompatMethod& method, const HttpRequest& http,
+                std::shared_ptr<HttpAnswer> answer, absl::StatusOr<CompatFields> fields,
+                std::function<CompatAct> act) {
+  const auto render = [method](const CallEnd& end, HttpResponse* response) {
+    HttpResponse whole = WithHeaders(
+        end.status.ok() ? std::move(*response) : method.error(InWordsOf(method.api, end.status)),
+        end);
+    return method.complete == nullptr ? whole : method.complete(std::move(whole));
+  };
   if (const absl::Status loaded = context.loaded(); !loaded.ok()) {
-    return WithHeaders(error(loaded), {.status = loaded});
+    return answer->Send(render({.status = loaded}, nullptr));
   }
-  Call call(context.parts, method, CallerOf(http, api.name));
-  absl::StatusOr<HttpResponse> response = answer(&call);
-  const CallEnd end = call.End(response.status());
-  return WithHeaders(end.status.ok() ? *std::move(response) : error(InWordsOf(api, end.status)),
-                     end);
+  const auto call = std::make_shared<ActCall>(ActCall{std::move(answer)});
+  call->exchange = std::make_unique<AnsweredCall<CompatFields, HttpResponse>>(
+      context.parts, method.name, CallerOf(http, method.api.name), method.terms,
+      [context, act = std::move(act)](const CompatFields& of, Call* admitted) {
+        return act(context, of, admitted);
+      },
+      [&call = *call, render](const CallEnd& end, HttpResponse* response) {
+        call.answer->Send(render(end, response));
+        call.self = nullptr;
+      });
+  StartCall(call, [&] { return std::move(fields); });
 }
 
-HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         const CompatError& error, const std::function<CompatAct>& act,
-                         CompatRead read) {
-  if (read == nullptr) read = [&api](HttpRequest* http) { return ReadFields(api, http); };
-  return [=](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::StatusOr<CompatFields> fields = read(&http);
-    const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-      RETURN_IF_ERROR(call->Admit());
-      RETURN_IF_ERROR(fields.status());
-      return act(context, *fields, call);
-    };
-    answer->Send(AnswerCall(context, api, method, http, error, admitted));
+HttpHandler AnswerWith(const ApiContext& context, const CompatMethod& method,
+                       std::function<CompatAct> act, CompatRead read) {
+  if (read == nullptr)
+    read = [&api = method.api](HttpRequest* http) { return ReadFields(api, http); };
+  return [=](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    absl::StatusOr<CompatFields> fields = read(&http);
+    AnswerCall(context, method, http, std::move(answer), std::move(fields), act);
   };
+}
+
+absl::Status CheckTexts(const ApiContext& context, const CompatApi& api,
+                        const std::vector<std::string>& texts) {
+  if (texts.empty()) return absl::OkStatus();  // which is up to the API
+  return InWordsOf(api, CheckTexts(texts, context.parts->models->limits()));
 }
 
 ServedPairs PairsOf(const ApiContext& context, const Permit& permit) {

@@ -41,6 +41,7 @@
 #include "absl/status/statusor.h"
 #include "engine/base/status.h"
 #include "engine/request/translator.h"
+#include "server/api/answered_call.h"
 #include "server/compat/fields.h"
 #include "server/compat/names.h"
 #include "server/http/api_context.h"
@@ -147,22 +148,34 @@ using CompatError = std::function<HttpResponse(const absl::Status& status)>;
 // The target languages of each source language, over all served models.
 using ServedPairs = std::map<std::string, std::set<std::string>>;
 
-// A call that is answered at once, recorded as `method`.  `answer` admits it first.
-template <typename Value>
-using Answered = std::function<absl::StatusOr<Value>(Call* call)>;
-HttpResponse AnswerCall(const ApiContext& context, const CompatApi& api, const char* method,
-                        const HttpRequest& http, const CompatError& error,
-                        const Answered<HttpResponse>& answer);
-
 // Answers an admitted call.
 using CompatAct = absl::StatusOr<HttpResponse>(const ApiContext& context,
                                                const CompatFields& fields, Call* call);
+
+// How calls are answered by an act, and recorded.
+struct CompatMethod {
+  const CompatApi& api;  // which outlives all calls
+  const char* name;      // in the metrics and the log
+  CompatError error;
+  AnswerTerms terms = {};
+  HttpResponse (*complete)(HttpResponse response) = nullptr;  // adds to any answer's headers
+};
+
+// Answers a call with these `fields`, or with their error.
+void AnswerCall(const ApiContext& context, const CompatMethod& method, const HttpRequest& http,
+                std::shared_ptr<HttpAnswer> answer, absl::StatusOr<CompatFields> fields,
+                std::function<CompatAct> act);
+
 // Reads what an act wants of a request, and uses its key.
 using CompatRead = std::function<absl::StatusOr<CompatFields>(HttpRequest* http)>;
-// The handler of such calls.  `api` must outlive it.  Without `read`, ReadFields.
-HttpHandler AnswerAtOnce(const ApiContext& context, const CompatApi& api, const char* method,
-                         const CompatError& error, const std::function<CompatAct>& act,
-                         CompatRead read = nullptr);
+// The handler of such calls.  Without `read`, ReadFields.
+HttpHandler AnswerWith(const ApiContext& context, const CompatMethod& method,
+                       std::function<CompatAct> act, CompatRead read = nullptr);
+
+// INVALID_ARGUMENT with the API's field for texts if they are more or longer than those of one call
+// may be.
+absl::Status CheckTexts(const ApiContext& context, const CompatApi& api,
+                        const std::vector<std::string>& texts);
 
 // Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
 // admitted.

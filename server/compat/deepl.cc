@@ -95,17 +95,16 @@ std::string IdIn(const HttpRequest& http, std::string_view path) {
 }
 
 HttpHandler KeptHandler(const ApiContext& context, const KeptRoute& to) {
-  const auto handle = [context, to](HttpRequest http, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-    const auto admitted = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-      RETURN_IF_ERROR(call->Admit());
-      RETURN_IF_ERROR(fields.status());
-      return to.answer({context, http, *fields, *call, IdIn(http, to.path),
-                        to.path.starts_with("/v3/"), StoreDeadline(call->deadline())});
-    };
-    answer->Send(AnswerCall(context, kApi, to.call, http, Error, admitted));
+  const CompatMethod method = {kApi, to.call, Error, {.work = CallWork::kStore}};
+  return [context, to, method](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+    const auto request = std::make_shared<const HttpRequest>(std::move(http));
+    AnswerCall(context, method, *request, std::move(answer), std::move(fields),
+               [request, to](const ApiContext& its, const CompatFields& of, Call* call) {
+                 return to.answer({its, *request, of, call, IdIn(*request, to.path),
+                                   to.path.starts_with("/v3/"), StoreDeadline(call->deadline())});
+               });
   };
-  return WithStore(context, Error, handle);
 }
 
 void AddKeptRoute(const ApiContext& context, const KeptRoute& to, HttpRouter* router) {
@@ -378,7 +377,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   };
   // A path, for any method, that is answered at once.
   const auto answer_at_once = [&](const char* path, const std::function<CompatAct>& act) {
-    const HttpHandler handler = AnswerAtOnce(context, kApi, "ListModels", Error, act);
+    const HttpHandler handler = AnswerWith(context, {kApi, "ListModels", Error}, act);
     for (const char* method : {"GET", "POST"}) add(method, path, handler);
   };
   const auto usage = std::make_shared<Usage>();

@@ -34,7 +34,7 @@ struct KeptCall {
   const ApiContext& context;
   const HttpRequest& http;
   const CompatFields& fields;
-  const Call& call;
+  Call* call;
   std::string id;  // what stands for the * of the path
   bool several;    // version 3: several pairs of languages
   absl::Time until;

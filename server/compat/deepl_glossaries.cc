@@ -133,7 +133,7 @@ GlossaryStore* StoreOf(const KeptCall& call) { return call.context.parts->glossa
 
 Answer Create(const KeptCall& call) {
   ASSIGN_OR_RETURN(GlossaryText text, ReadGlossary(call.fields, call.several));
-  text.owner = call.call.principal();
+  text.owner = call.call->principal();
   ASSIGN_OR_RETURN(const Owned glossary, StoreOf(call)->Create(call.until, std::move(text)));
   return JsonResponse(201, Describe(glossary, call.several));
 }
@@ -141,7 +141,7 @@ Answer Create(const KeptCall& call) {
 Answer List(const KeptCall& call) {
   Json glossaries = Json::array();
   ASSIGN_OR_RETURN(const std::vector<Owned> list,
-                   StoreOf(call)->List(call.until, call.call.principal()));
+                   StoreOf(call)->List(call.until, call.call->principal()));
   for (const Owned& glossary : list) {
     if (!call.several && glossary.lists.size() != 1) continue;
     glossaries.push_back(Describe(glossary, call.several));
@@ -151,19 +151,19 @@ Answer List(const KeptCall& call) {
 
 Answer Get(const KeptCall& call) {
   ASSIGN_OR_RETURN(const Owned glossary,
-                   StoreOf(call)->Describe(call.until, call.id, call.call.principal()));
+                   StoreOf(call)->Describe(call.until, call.id, call.call->principal()));
   return JsonResponse(200, Describe(glossary, call.several));
 }
 
 Answer Delete(const KeptCall& call) {
-  RETURN_IF_ERROR(StoreOf(call)->Delete(call.until, call.id, call.call.principal()));
+  RETURN_IF_ERROR(StoreOf(call)->Delete(call.until, call.id, call.call->principal()));
   return HttpResponse{.code = 204};
 }
 
 // The entries of the pair that is named, or of all.
 Answer GetEntries(const KeptCall& call) {
   ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   StoreOf(call)->Find(call.until, call.id, call.call.principal()));
+                   StoreOf(call)->Find(call.until, call.id, call.call->principal()));
   LanguagePair wanted;
   if (call.fields.Has("source_lang")) {
     ASSIGN_OR_RETURN(wanted, ReadLanguages(call.fields));
@@ -206,7 +206,7 @@ Answer Patch(const KeptCall& call) {
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const Owned glossary,
-                   StoreOf(call)->Update(call.until, call.id, call.call.principal(), edit));
+                   StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit));
   return JsonResponse(200, Describe(glossary, /*several=*/true));
 }
 
@@ -219,7 +219,8 @@ Answer PutDictionary(const KeptCall& call) {
     DictionaryFor(dictionary.languages, text).entries = dictionary.entries;
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(StoreOf(call)->Update(call.until, call.id, call.call.principal(), edit).status());
+  RETURN_IF_ERROR(
+      StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit).status());
   return JsonResponse(200, answer);
 }
 
@@ -231,7 +232,8 @@ Answer DeleteDictionary(const KeptCall& call) {
     if (removed > 0) return absl::OkStatus();
     return absl::NotFoundError("the glossary has no dictionary for these languages");
   };
-  RETURN_IF_ERROR(StoreOf(call)->Update(call.until, call.id, call.call.principal(), edit).status());
+  RETURN_IF_ERROR(
+      StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit).status());
   return HttpResponse{.code = 204};
 }
 

@@ -109,7 +109,7 @@ class Jobs {
 };
 
 absl::Status Begin(const KeptCall& call, Job job, Jobs* jobs) {
-  job.principal = call.call.principal();
+  job.principal = call.call->principal();
   job.authorization = std::string(call.http.Header("authorization"));
   return jobs->Add(HolderOf(job.principal, call.http.peer), std::move(job));
 }
@@ -145,7 +145,7 @@ Answer BeginExport(const KeptCall& call, Jobs* jobs) {
 
 Answer DescribeJob(const KeptCall& call, const Jobs* jobs) {
   ASSIGN_OR_RETURN(const Job job, jobs->Find(call.id));
-  if (job.principal != call.call.principal()) {
+  if (job.principal != call.call->principal()) {
     return absl::NotFoundError("there is no such job (any more)");
   }
   Json body = {{"job_id", job.id},
@@ -188,13 +188,13 @@ absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
                    MappedFile::Open(form.file->path()));
   constexpr size_t kCopies = 3;  // its segments, those of the request, and those of the store
   ASSIGN_OR_RETURN(const Share memory, call.context.parts->requests->Take(
-                                           HolderOf(call.call.principal(), call.http.peer),
+                                           HolderOf(call.call->principal(), call.http.peer),
                                            kCopies * form.file->size()));
   ASSIGN_OR_RETURN(
       MemoryText text,
       ParseTmxMemory({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}));
   text.name = job.name;
-  text.owner = call.call.principal();
+  text.owner = call.call->principal();
   ASSIGN_OR_RETURN(const Owned made,
                    call.context.parts->memories->Create(call.until, std::move(text)));
   return made.id;
@@ -244,7 +244,7 @@ Answer GetFile(const KeptCall& call, const Jobs* jobs) {
                    GetMemory(request, *call.context.parts, call.call));
   TmxMemory tmx = {memory.source_language(), memory.target_language(), {}};
   ASSIGN_OR_RETURN(Share share, call.context.parts->requests->Take(
-                                    HolderOf(call.call.principal(), call.http.peer), 0));
+                                    HolderOf(call.call->principal(), call.http.peer), 0));
   const auto add = [&](const v1::MemorySegment& segment) -> absl::StatusOr<bool> {
     constexpr size_t kCopies = 3;  // a segment, as a part of the file, and of the answer
     RETURN_IF_ERROR(

@@ -164,8 +164,12 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
   return Translated(call, body);
 }
 
-absl::StatusOr<HttpResponse> DetectBasic(const ApiContext&, const CompatFields& fields, Call*) {
+constexpr AnswerTerms kDetects = {.work = CallWork::kLong};
+
+absl::StatusOr<HttpResponse> DetectBasic(const ApiContext& context, const CompatFields& fields,
+                                         Call*) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
+  RETURN_IF_ERROR(CheckTexts(context, kBasic, texts));
   Json detections = Json::array();
   for (const std::string& text : texts) {
     const std::vector<DetectedLanguage> found = DetectLanguages(text);
@@ -249,9 +253,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add("/language/translate/v2", translate);
   add("/language/translate/v2/", translate);  // Weblate and Drupal
   add("/language/translate/v2/detect",
-      AnswerAtOnce(context, kBasic, "DetectLanguage", Error, DetectBasic));
+      AnswerWith(context, {kBasic, "DetectLanguage", Error, kDetects}, DetectBasic));
   add("/language/translate/v2/languages",
-      AnswerAtOnce(context, kBasic, "ListModels", Error, ListBasic));
+      AnswerWith(context, {kBasic, "ListModels", Error}, ListBasic));
   google_documents::AddRoutes(context, router);
   google_glossaries::AddRoutes(context, router);
   // Of a project, /v3/projects/NAME, or of one of its locations, /v3/projects/NAME/locations/NAME.
@@ -259,9 +263,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
       "POST", "/v3/projects/**:translateText",
       TranslateHandler<GoogleCall>(context, kAdvanced, {ReadAdvanced, TranslatedAdvanced, Error}));
   add_one("POST", "/v3/projects/**:detectLanguage",
-          AnswerAtOnce(context, kAdvanced, "DetectLanguage", Error, DetectAdvanced));
+          AnswerWith(context, {kAdvanced, "DetectLanguage", Error, kDetects}, DetectAdvanced));
   add_one("GET", "/v3/projects/**/supportedLanguages",
-          AnswerAtOnce(context, kAdvanced, "ListModels", Error, ListAdvanced));
+          AnswerWith(context, {kAdvanced, "ListModels", Error}, ListAdvanced));
   add("/v3/projects/**", RefuseAdvanced);
 }
 
@@ -279,7 +283,8 @@ std::vector<Method> RpcMethods() {
           AnswerMessage({.request = &messages::DetectLanguageRequest::default_instance(),
                          .response = &messages::DetectLanguageResponse::default_instance(),
                          .api = &kAdvanced,
-                         .act = DetectAdvanced}),
+                         .act = DetectAdvanced,
+                         .terms = kDetects}),
           "google.cloud.translation.v3.TranslationService/DetectLanguage"));
   methods.push_back(
       Rpc("ListModels",

@@ -30,7 +30,6 @@
 #include "server/api/glossaries.h"
 #include "server/compat/google.h"
 #include "server/compat/rpc.h"
-#include "server/compat/stored_files.h"
 #include "server/glossaries/glossary_text.h"
 #include "server/store/file_directory.h"
 
@@ -42,6 +41,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kGlossaries[] = "/glossaries/", kEntries[] = "/glossaryEntries/";
 constexpr int kMostInPage = 1000;
+constexpr AnswerTerms kStored = {.work = CallWork::kStore};
 
 GlossaryStore& StoreOf(const ApiContext& context) { return *context.parts->glossaries; }
 absl::Time Until(const Call& call) { return StoreDeadline(call.deadline()); }
@@ -383,9 +383,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   for (const Row& row : Rows()) {
     const auto read = [row](HttpRequest* http) { return ReadMessage(row, http); };
     AddRoute(router, row.verb, absl::StrCat("/v3/projects/*/locations/*", row.path),
-             WithStore(context, google_translate::Error,
-                       AnswerAtOnce(context, google_translate::kAdvanced, row.method,
-                                    google_translate::Error, row.act, read)),
+             AnswerWith(context,
+                        {google_translate::kAdvanced, row.method, google_translate::Error, kStored},
+                        row.act, read),
              google_translate::PlainError);
   }
 }
@@ -398,7 +398,7 @@ std::vector<Method> RpcMethods() {
                                                            .response = row.response,
                                                            .api = &google_translate::kAdvanced,
                                                            .act = row.act,
-                                                           .asks_store = true}),
+                                                           .terms = kStored}),
                                             row.rpc));
   }
   return methods;

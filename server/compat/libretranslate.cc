@@ -178,8 +178,8 @@ void Download(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpA
 }
 
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
-absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, Call* call) {
-  RETURN_IF_ERROR(call->AdmitAnybody());
+absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields&,
+                                           Call* call) {
   const ServedPairs pairs = PairsOf(context, call->permit());
   Json body = Json::array();
   for (const std::string& code : CodesOf(pairs)) {
@@ -191,8 +191,7 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, Call* call
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> Settings(const ApiContext& context, Call* call) {
-  RETURN_IF_ERROR(call->AdmitAnybody());
+absl::StatusOr<HttpResponse> Settings(const ApiContext& context, const CompatFields&, Call* call) {
   const ServedPairs pairs = PairsOf(context, call->permit());
   const bool files = context.parts->documents->limits().at_once > 0;
   Json suffixes = Json::array();
@@ -247,17 +246,11 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add = [&](const char* method, const char* path, HttpHandler handler) {
     AddRoute(router, method, path, std::move(handler), PlainError, /*multipart=*/true);
   };
-  add("POST", "/detect", AnswerAtOnce(context, kApi, "DetectLanguage", Error, Detect));
-  add("GET", "/languages",
-      [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(AnswerCall(context, kApi, "ListModels", http, Error,
-                                [&](Call* call) { return ListLanguages(context, call); }));
-      });
-  add("GET", "/frontend/settings",
-      [context](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(AnswerCall(context, kApi, "ListModels", http, Error,
-                                [&](Call* call) { return Settings(context, call); }));
-      });
+  add("POST", "/detect",
+      AnswerWith(context, {kApi, "DetectLanguage", Error, {.work = CallWork::kLong}}, Detect));
+  const CompatMethod open = {kApi, "ListModels", Error, {.admit = &Call::AdmitAnybody}};
+  add("GET", "/languages", AnswerWith(context, open, ListLanguages));
+  add("GET", "/frontend/settings", AnswerWith(context, open, Settings));
   AddFileRoute(context, kApi, "/translate_file", {.key_field = kApi.key_field}, TranslateFile,
                PlainError, router);
   add("GET", "/download_file/*", WithStore(context, Error, HandlerOf(context, Download)));

@@ -383,14 +383,13 @@ absl::StatusOr<HttpResponse> DescribeModel(const ApiContext& context, const Comp
 
 // A method whose answer is that of an act over HTTP.
 template <typename Request, typename Response>
-Method Rpc(const char* name, CompatAct* act, const char* rpc,
-           absl::Status (Call::*admit)() = &Call::Admit) {
+Method Rpc(const char* name, CompatAct* act, const char* rpc, const AnswerTerms& terms = {}) {
   return {.name = name,
           .exchange = AnswerMessage({.request = &Request::default_instance(),
                                      .response = &Response::default_instance(),
                                      .api = &kApi,
                                      .act = act,
-                                     .admit = admit}),
+                                     .terms = terms}),
           .rpc = rpc,
           .api = kApi.name};
 }
@@ -416,14 +415,8 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     for (const char* method : {"GET", "POST"}) add(method, path, refuse);
   }
   const auto answer_at_once = [&](const std::string& path, const char* rest, CompatAct* act) {
-    add("GET", path + rest,
-        [=](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-          const auto answered = [&](Call* call) -> absl::StatusOr<HttpResponse> {
-            RETURN_IF_ERROR(call->Admit());
-            return act(context, ModelIn(http.path, rest), call);
-          };
-          answer->Send(AnswerCall(context, kApi, "GetModel", http, Error, answered));
-        });
+    const auto read = [rest](HttpRequest* http) { return ModelIn(http->path, rest); };
+    add("GET", path + rest, AnswerWith(context, {kApi, "GetModel", Error}, act, read));
   };
   const std::string model = absl::StrCat(kModels, "**");
   answer_at_once(model, "", DescribeModel);
@@ -446,6 +439,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
 
 std::vector<Method> RpcMethods() {
   namespace messages = inference;
+  constexpr AnswerTerms kOpen = {.admit = &Call::AdmitAnybody};  // an answer to anybody
   return {
       {.name = "Translate",
        .exchange =
@@ -457,16 +451,12 @@ std::vector<Method> RpcMethods() {
           "GetModel", DescribeModel, "inference.GRPCInferenceService/ModelMetadata"),
       Rpc<messages::ModelReadyRequest, messages::ModelReadyResponse>(
           "GetModel", ModelReady, "inference.GRPCInferenceService/ModelReady"),
-      // An answer to anybody.
       Rpc<messages::ServerMetadataRequest, messages::ServerMetadataResponse>(
-          "ListModels", DescribeServer, "inference.GRPCInferenceService/ServerMetadata",
-          &Call::AdmitAnybody),
+          "ListModels", DescribeServer, "inference.GRPCInferenceService/ServerMetadata", kOpen),
       Rpc<messages::ServerLiveRequest, messages::ServerLiveResponse>(
-          "ListModels", ServerLive, "inference.GRPCInferenceService/ServerLive",
-          &Call::AdmitAnybody),
+          "ListModels", ServerLive, "inference.GRPCInferenceService/ServerLive", kOpen),
       Rpc<messages::ServerReadyRequest, messages::ServerReadyResponse>(
-          "ListModels", ServerReady, "inference.GRPCInferenceService/ServerReady",
-          &Call::AdmitAnybody)};
+          "ListModels", ServerReady, "inference.GRPCInferenceService/ServerReady", kOpen)};
 }
 
 }  // namespace dragoman::open_inference

@@ -470,8 +470,8 @@ Json ModelFields(const std::string& name) {
   return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "dragoman"}};
 }
 
-absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const HttpRequest&, Call* call) {
-  RETURN_IF_ERROR(call->Admit());
+absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const CompatFields&,
+                                        Call* call) {
   const v1::ListModelsResponse models = ListedModels(*context.parts, call->permit());
   ASSIGN_OR_RETURN(const std::string own, ToJson(models));
   Json body = Json::parse(own);
@@ -483,11 +483,11 @@ absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const HttpReq
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const HttpRequest& http,
+absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const CompatFields& fields,
                                       Call* call) {
-  RETURN_IF_ERROR(call->Admit());
+  ASSIGN_OR_RETURN(const std::string path, fields.Text("path"));
   ASSIGN_OR_RETURN(const v1::Model model,
-                   NamedModel(http.path.substr(sizeof(kModels)), *context.parts, call));
+                   NamedModel(path.substr(sizeof(kModels)), *context.parts, call));
   ASSIGN_OR_RETURN(const std::string own, ToJson(model));
   Json body = Json::parse(own);
   body.update(ModelFields(model.name()));
@@ -498,11 +498,13 @@ absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const HttpReque
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add_models = [&](const char* method, const std::string& path, auto act) {
-    const auto handler = [=](const HttpRequest& http, const std::shared_ptr<HttpAnswer>& answer) {
-      answer->Send(AnswerCall(context, kModelsApi, method, http, ModelsError,
-                              [&](Call* call) { return act(context, http, call); }));
+    const auto read = [](HttpRequest* http) {
+      return *CompatFields::FromForm({{"path", http->path}});
     };
-    router->AddBefore({.method = "GET", .path = path, .handler = handler, .error = PlainError});
+    router->AddBefore({.method = "GET",
+                       .path = path,
+                       .handler = AnswerWith(context, {kModelsApi, method, ModelsError}, act, read),
+                       .error = PlainError});
   };
   add_models("ListModels", kModels, ListModels);
   add_models("GetModel", absl::StrCat(kModels, "/**"), GetModel);

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
-#include "engine/base/work_threads.h"
 #include "server/http/json.h"
 
 namespace dragoman {
@@ -16,49 +14,36 @@ class ActExchange final : public UnaryExchange {
   ActExchange(const MessageAct& act, const ServerParts* parts, const char* method, Caller caller,
               Done done)
       : act_(act),
-        parts_(parts),
-        call_(parts, method, std::move(caller)),
-        state_(call_.deadline()),
-        done_(std::move(done)) {}
+        call_(
+            parts, method, std::move(caller), act.terms,
+            [=](const CompatFields& fields, Call* call) { return Fill(act, parts, fields, call); },
+            [&api = *act.api, done = std::move(done)](CallEnd end,
+                                                      std::unique_ptr<Message>* answer) {
+              end.status = InWordsOf(api, end.status);
+              done(end, answer == nullptr ? nullptr : answer->get());
+            }) {}
 
   void Start(Parse parse) override {
-    const absl::StatusOr<CompatFields> fields = Read(parse);
-    if (!fields.ok() || !act_.asks_store) return Answer(fields);
-    const absl::Status waits = parts_->store_threads->Run(
-        call_.principal(), [this](absl::Time now) { return state_.Wanted(now); },
-        [this, fields](const absl::Status& wanted) {
-          wanted.ok() ? Answer(fields) : Answer(wanted);
-        });
-    if (!waits.ok()) Answer(waits);
+    call_.Start([&]() -> absl::StatusOr<CompatFields> {
+      const std::unique_ptr<Message> request(act_.request->New());
+      RETURN_IF_ERROR(parse(request.get()));
+      return FieldsOf(*request);
+    });
   }
-  void Cancel() override { state_.Cancel(absl::Now()); }
+  void Cancel() override { call_.Cancel(); }
 
  private:
-  absl::StatusOr<CompatFields> Read(Parse parse) {
-    RETURN_IF_ERROR((call_.*act_.admit)());
-    const std::unique_ptr<Message> request(act_.request->New());
-    RETURN_IF_ERROR(parse(request.get()));
-    return FieldsOf(*request);
-  }
-
-  void Answer(const absl::StatusOr<CompatFields>& fields) {
-    const std::unique_ptr<Message> response(act_.response->New());
-    const absl::Status status = InWordsOf(*act_.api, Fill(fields, response.get()));
-    const Done done = std::move(done_);  // outlives this exchange, which done may destroy
-    done(call_.End(status), status.ok() ? response.get() : nullptr);
-  }
-
-  absl::Status Fill(const absl::StatusOr<CompatFields>& fields, Message* response) {
-    RETURN_IF_ERROR(fields.status());
-    ASSIGN_OR_RETURN(const HttpResponse answer, act_.act({.parts = parts_}, *fields, &call_));
-    return FillFrom(answer, response);
+  static absl::StatusOr<std::unique_ptr<Message>> Fill(const MessageAct& act,
+                                                       const ServerParts* parts,
+                                                       const CompatFields& fields, Call* call) {
+    std::unique_ptr<Message> response(act.response->New());
+    ASSIGN_OR_RETURN(const HttpResponse answer, act.act({.parts = parts}, fields, call));
+    RETURN_IF_ERROR(FillFrom(answer, response.get()));
+    return response;
   }
 
   const MessageAct act_;
-  const ServerParts* const parts_;
-  Call call_;
-  RequestState state_;
-  Done done_;
+  AnsweredCall<CompatFields, std::unique_ptr<Message>> call_;
 };
 
 }  // namespace

@@ -52,8 +52,7 @@ struct MessageAct {
   const google::protobuf::Message* response;
   const CompatApi* api;
   CompatAct* act;
-  absl::Status (Call::*admit)() = &Call::Admit;  // or AdmitAnybody
-  bool asks_store = false;                       // so that it is called on a thread that may wait
+  AnswerTerms terms = {};
 };
 Method::Exchange AnswerMessage(const MessageAct& act);
 

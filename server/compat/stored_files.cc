@@ -66,11 +66,8 @@ void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest ht
   if (status.ok()) status = format.read(*fields, &header);
   if (status.ok()) status = CheckUpload(context, api, caller, header);
   if (!status.ok()) {
-    return answer->Send(AnswerCall(context, api, "TranslateDocument", http, format.error,
-                                   [&](Call* call) -> absl::StatusOr<HttpResponse> {
-                                     RETURN_IF_ERROR(call->Admit());
-                                     return status;
-                                   }));
+    return AnswerCall(context, {api, "TranslateDocument", format.error}, http, std::move(answer),
+                      status, nullptr);
   }
   const auto request = std::make_shared<HttpRequest>(std::move(http));
   const auto work = [context, &api, caller = std::move(caller), header = std::move(header),
@@ -95,14 +92,16 @@ void WithStore(const ApiContext& context, const HttpRequest& http,
                HttpResponse (*error)(const absl::Status& status), std::function<void()> work) {
   absl::Status waits = context.loaded();
   if (waits.ok()) {
+    const Caller caller = CallerOf(http, "");
+    const auto permit = context.parts->principals->Identify(caller);
+    const std::string& principal = permit.ok() ? permit->principal() : "";
     const auto state = std::make_shared<RequestState>(
-        absl::Now() + TimeoutOf(http).value_or(absl::InfiniteDuration()));
+        RequestTerms{.deadline = caller.deadline, .principal = HolderOf(principal, http.peer)});
     answer->OnGone([state] { state->Cancel(absl::Now()); });
-    waits = context.parts->store_threads->Run(
-        http.peer, [state](absl::Time now) { return state->Wanted(now); },
-        [work = std::move(work), answer, error](const absl::Status& wanted) {
-          wanted.ok() ? work() : answer->Send(error(wanted));
-        });
+    waits = DoWork(CallWork::kStore, *context.parts, state,
+                   [work = std::move(work), answer, error](const absl::Status& wanted) {
+                     wanted.ok() ? work() : answer->Send(error(wanted));
+                   });
   }
   if (!waits.ok()) answer->Send(error(waits));
 }

@@ -1,5 +1,6 @@
 """A PostgreSQL of a test's own, run by an ordinary user, and a proxy in front of it that can be cut."""
 
+import contextlib
 import glob
 import os
 import pwd
@@ -72,6 +73,19 @@ class Postgres:
     def query(self, sql):
         return subprocess.run([*self.program("psql"), self.url, "-Atc", sql], check=True, capture_output=True, text=True,
                               timeout=60, cwd="/").stdout.strip()
+
+    @contextlib.contextmanager
+    def lock(self, table):
+        """Whoever reads or writes this table waits."""
+        holder = subprocess.Popen([*self.program("psql"), self.url, "-c",
+                                   f"BEGIN; LOCK TABLE {table}; SELECT pg_sleep(600)"], stdout=subprocess.DEVNULL, cwd="/")
+        try:
+            await_true(lambda: self.query("SELECT COUNT(*) FROM pg_locks WHERE granted AND locktype = 'relation' AND "
+                                          "mode = 'AccessExclusiveLock'") == "1", f"{table} is locked")
+            yield
+        finally:
+            holder.kill()
+            holder.wait()
 
 
 class Proxy:

@@ -4,6 +4,8 @@ DRAGOMAN_STORE_WRITES is how many writes the servers must have acknowledged whil
 between them fail.
 """
 
+import collections
+import concurrent.futures as futures
 import contextlib
 import http.client
 import itertools
@@ -22,7 +24,10 @@ import unittest
 import grpc
 from certificates import Authority
 from harness import CLIENT, FLOAT32, SERVER, SOURCE_DIR, await_true, free_port, pb, pb_grpc, serve
+from google.protobuf import json_format
 from postgres import Postgres, Proxy
+
+from google.cloud.translate.v3 import translation_service_pb2 as google_pb
 
 WRITES = int(os.environ.get("DRAGOMAN_STORE_WRITES", "400"))
 TEXT = "The house is old."
@@ -216,6 +221,60 @@ class StoreTest(unittest.TestCase):
             database.execute("ROLLBACK")
         self.assertEqual(max(each.result().version for each in busy), 17)
         self.assertEqual(segments_of(server, memory), {"a": "b"})
+
+    def test_who_is_late_because_of_the_store_hears_so_at_every_door(self):
+        database = Postgres(self)
+        server = server_with(self, database.url)
+        glossary = server.glossaries.CreateGlossary(pb.CreateGlossaryRequest(glossary=pb.Glossary(
+            name="kept", dictionaries=[pb.GlossaryDictionary(source_language="en", target_language="de", entries=[
+                pb.GlossaryEntry(source="house", targets=["Haus"])])])), timeout=60).id
+        name = f"projects/p/locations/l/glossaries/{glossary}"
+        request = pb.TranslateRequest(contents=[TEXT], source_language="en", target_language="de",
+                                      glossary_ids=[glossary])
+        of_file = pb.TranslateRequest(source_language="en", target_language="de", glossary_ids=[glossary])
+        document = [pb.TranslateDocumentRequest(header=pb.DocumentHeader(file_name="a.txt", request=of_file)),
+                    pb.TranslateDocumentRequest(chunk=TEXT.encode())]
+        google = {method: server.channel.unary_unary(f"/google.cloud.translation.v3.TranslationService/{method}",
+                                                     request_serializer=lambda message: message.SerializeToString())
+                  for method in ("GetGlossary", "TranslateText")}
+        rpcs = ((server.glossaries.GetGlossary, pb.GetGlossaryRequest(id=glossary)),
+                (server.glossaries.DeleteGlossary, pb.DeleteGlossaryRequest(id=glossary)),
+                (server.translation.Translate, request),
+                (server.translation.TranslateStream, request),
+                (server.translation.TranslateBulk, iter([pb.TranslateBulkRequest(id="1", request=request)])),
+                (server.translation.TranslateDocument, iter(document)),
+                (google["GetGlossary"], google_pb.GetGlossaryRequest(name=name)),
+                (google["TranslateText"], google_pb.TranslateTextRequest(
+                    contents=[TEXT], source_language_code="en", target_language_code="de",
+                    glossary_config=google_pb.TranslateTextGlossaryConfig(glossary=name))))
+        german = {"text": [TEXT], "source_lang": "EN", "target_lang": "DE", "glossary_id": glossary}
+        paths = (("GET", f"/v1/glossaries/{glossary}", None), ("GET", f"/v3/{name}", None),
+                 ("GET", f"/v3/glossaries/{glossary}", None), ("POST", "/v2/translate", german),
+                 ("POST", "/v1/translate", json_format.MessageToDict(request)),
+                 ("POST", "/v1/translate:stream", json_format.MessageToDict(request)))
+
+        def call(rpc, given):
+            with self.assertRaises(grpc.RpcError):
+                list(rpc(given, timeout=0.5))
+
+        def ask(method, path, body):
+            connection = http.client.HTTPConnection(server.http_address, timeout=60)
+            connection.request(method, path, body and json.dumps(body),
+                               {"Content-Type": "application/json", "X-Request-Timeout": "0.5"})
+            self.assertEqual(connection.getresponse().status, 504, path)
+            connection.close()
+
+        with database.lock("kept"), futures.ThreadPoolExecutor(4) as threads:
+            for each in [*(threads.submit(call, *rpc) for rpc in rpcs), *(threads.submit(ask, *path) for path in paths)]:
+                each.result()
+        # Over gRPC a client that is late does not wait for the server's word.
+        await_true(lambda: server.metrics()["dragoman_requests_in_flight"][()] == 0, "the calls have ended")
+        ends = collections.Counter()
+        for labels, number in server.metrics()["dragoman_requests_total"].items():
+            ends[dict(labels)["code"]] += number
+        late = ends.pop("DEADLINE_EXCEEDED")  # with items of the bulk call and the document
+        self.assertGreaterEqual(late, len(rpcs) + len(paths))
+        self.assertEqual(+ends, {"OK": 1})
 
     def fail_while_writing(self, store, servers, fail):
         """Four writers learn; `fail` fails something again and again. All that was acknowledged is there, as a whole,

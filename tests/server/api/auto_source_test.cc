@@ -25,9 +25,15 @@ absl::StatusOr<Route> Find(const std::string& source) {
 
 absl::StatusOr<DetectedSources> Detect(const std::vector<std::string>& texts,
                                        const std::string& target) {
-  return DetectSources(texts, {.target = target, .find = Find, .languages = [] {
-                                 return std::vector<std::string>{"en", "fr"};
-                               }});
+  StillWanted always;
+  return DetectSources(texts,
+                       {.target = target,
+                        .find = Find,
+                        .languages =
+                            [] {
+                              return std::vector<std::string>{"en", "fr"};
+                            }},
+                       /*has_markup=*/false, &always);
 }
 
 // Detect on a server with a model of four languages.
@@ -39,7 +45,9 @@ absl::StatusOr<DetectedSources> DetectAmongFour(const std::vector<std::string>& 
     }
     return InvalidField("source_language", "there is de, en, es, fr");
   };
-  return DetectSources(texts, {.target = "en", .find = find, .languages = [] { return kFour; }});
+  StillWanted always;
+  return DetectSources(texts, {.target = "en", .find = find, .languages = [] { return kFour; }},
+                       /*has_markup=*/false, &always);
 }
 
 constexpr char kEnglish[] = "Good morning, where is the station?";

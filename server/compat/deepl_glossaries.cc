@@ -86,6 +86,10 @@ absl::StatusOr<GlossaryText> ReadGlossary(const CompatFields& fields, bool sever
     return glossary;
   }
   ASSIGN_OR_RETURN(const std::vector<CompatFields> dictionaries, fields.Objects("dictionaries"));
+  if (dictionaries.size() > kMaxDictionaries) {
+    return InvalidField("dictionaries", absl::StrCat("are ", dictionaries.size(), ", the most is ",
+                                                     kMaxDictionaries));
+  }
   for (const CompatFields& one : dictionaries) {
     ASSIGN_OR_RETURN(glossary.dictionaries.emplace_back(), ReadDictionary(one));
   }
@@ -200,9 +204,16 @@ void Merge(GlossaryDictionary more, GlossaryText* glossary) {
 
 Answer Patch(const KeptCall& call) {
   ASSIGN_OR_RETURN(const GlossaryText more, ReadGlossary(call.fields, /*several=*/true));
+  // Several for the same languages are merged as one: each time takes all that is there.
+  GlossaryText by_languages;
+  for (const GlossaryDictionary& dictionary : more.dictionaries) {
+    std::vector<GlossaryEntry>& entries =
+        DictionaryFor(dictionary.languages, &by_languages).entries;
+    entries.insert(entries.end(), dictionary.entries.begin(), dictionary.entries.end());
+  }
   const auto edit = [&](GlossaryText* text) {
     if (call.fields.Has("name")) text->name = more.name;
-    for (const GlossaryDictionary& dictionary : more.dictionaries) Merge(dictionary, text);
+    for (const GlossaryDictionary& dictionary : by_languages.dictionaries) Merge(dictionary, text);
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const Owned glossary,

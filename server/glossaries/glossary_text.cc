@@ -14,8 +14,6 @@
 namespace dragoman {
 namespace {
 
-constexpr size_t kMaxDictionaries = 1000;
-
 // What the lines that are read next belong to.
 struct Context {
   LanguagePair languages;

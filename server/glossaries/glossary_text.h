@@ -47,6 +47,7 @@ struct GlossaryText {
 };
 
 inline constexpr size_t kMaxGlossaryEntries = 100'000;
+inline constexpr size_t kMaxDictionaries = 1000;  // of a glossary
 
 // INVALID_ARGUMENT names the line.  The separator is a tab or, of CSV, a comma.
 absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separator = '\t');

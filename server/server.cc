@@ -29,6 +29,7 @@ namespace dragoman {
 namespace {
 
 constexpr int kStoreThreads = Database::kConnections;
+constexpr absl::Duration kStorePatience = absl::Seconds(30);
 
 // The API of the pages for probes and Prometheus, in the metrics.
 constexpr char kProbes[] = "probes";
@@ -164,7 +165,8 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
 }
 
 std::vector<BudgetStats> Server::Budgets() const {
-  std::vector<BudgetStats> budgets = {requests_.Stats(), answers_.Stats(), indices_.Stats()};
+  std::vector<BudgetStats> budgets = {requests_.Stats(), answers_.Stats(), indices_.Stats(),
+                                      kept_bytes_.Stats(options_.store_bytes)};
   for (const BudgetStats& budget : documents_.Stats()) budgets.push_back(budget);
   return budgets;
 }
@@ -230,10 +232,11 @@ absl::Status Server::OpenStore() {
     Log(LogLevel::kWarning, "the store cannot be reached: what needs it is refused until it can",
         {{"store", database_->name()}, {"error", std::string(fault.message())}});
   }
-  const StoreParts parts = {
-      .database = database_.get(),
-      .limits = {.owner_bytes = options_.store_bytes / 4, .bytes = options_.store_bytes},
-      .indices = &indices_};
+  const StoreParts parts = {.database = database_.get(),
+                            .limits = {.owner_bytes = options_.store_bytes / 4,
+                                       .bytes = options_.store_bytes,
+                                       .kept = &kept_bytes_},
+                            .indices = &indices_};
   glossaries_ = std::make_unique<GlossaryStore>(parts);
   memories_ = std::make_unique<MemoryStore>(parts);
   stored_documents_ = std::make_unique<DocumentStore>(&parts_, database_.get());
@@ -441,6 +444,7 @@ void Server::LookAtStore(absl::Time now) {
   if (!loaded_ || looking_at_store_.exchange(true)) return;
   const absl::Status asked = store_threads_.Run("", [this, now] {
     stored_documents_->Look(now);
+    kept_bytes_.Look(now + kStorePatience, database_.get()).IgnoreError();
     looking_at_store_ = false;
   });
   if (!asked.ok()) looking_at_store_ = false;

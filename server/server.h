@@ -141,6 +141,7 @@ class Server {
   std::unique_ptr<Principals> principals_;
   std::unique_ptr<Certificates> certificates_;  // null: plain text
   std::unique_ptr<Database> database_;
+  KeptBytes kept_bytes_;
   std::unique_ptr<GlossaryStore> glossaries_;
   std::unique_ptr<MemoryStore> memories_;
   FileWatcher watcher_;  // of the files of those above

@@ -63,6 +63,24 @@ absl::Status IsThere(const char* noun) {
   return absl::AlreadyExistsError(absl::StrCat("there is a ", noun, " of this id or name"));
 }
 
+absl::Status KeptBytes::Look(absl::Time until, Database* database) {
+  ASSIGN_OR_RETURN(
+      used_, database->Ask<int64_t>(until, [](Connection* connection) -> absl::StatusOr<int64_t> {
+        ASSIGN_OR_RETURN(
+            const std::vector<Row> rows,
+            connection->Run("SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM owners"));
+        return rows[0].number(0);
+      }));
+  return absl::OkStatus();
+}
+
+BudgetStats KeptBytes::Stats(int64_t limit) const {
+  return {.name = "store",
+          .used = static_cast<size_t>(used_),
+          .limit = static_cast<size_t>(limit),
+          .refusals = refusals_};
+}
+
 absl::StatusOr<Owned> OwnedRows::FindIn(Connection* connection, const std::string& id,
                                         const std::string& principal) const {
   if (!IsPlainName(id)) return kind_.not_found(id);
@@ -136,6 +154,9 @@ absl::Status OwnedRows::CheckLimits(Connection* connection, const Owned& thing) 
                       "CAST(COALESCE(SUM(CASE WHEN owner = $1 THEN bytes ELSE 0 END), 0) AS BIGINT)"
                       " FROM owners",
                       {thing.owner}));
+  const bool too_much =
+      bytes[0].number(0) > limits_.bytes || bytes[0].number(1) > limits_.owner_bytes;
+  if (too_much && limits_.kept != nullptr) limits_.kept->Refuse();
   if (const int64_t own = bytes[0].number(1); own > limits_.owner_bytes) {
     return over(absl::StrCat("what you keep here would have ", own, " bytes"), limits_.owner_bytes);
   }

@@ -9,6 +9,7 @@
 #ifndef DRAGOMAN_SERVER_STORE_OWNED_ROWS_H_
 #define DRAGOMAN_SERVER_STORE_OWNED_ROWS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "server/base/shared_budget.h"
 #include "server/store/owned.h"
 #include "store/database.h"
 
@@ -33,10 +35,23 @@ struct OwnedKind {
   absl::Status (*not_found)(const std::string& id) = nullptr;
 };
 
+// How much is kept by all, as far as was seen, and how often more was refused.  Thread-safe.
+class KeptBytes {
+ public:
+  // Asks the store.
+  absl::Status Look(absl::Time until, Database* database);
+  void Refuse() { ++refusals_; }
+  BudgetStats Stats(int64_t limit) const;
+
+ private:
+  std::atomic<int64_t> used_ = 0, refusals_ = 0;
+};
+
 // Of everything that is kept, of whatever kind.
 struct StoreLimits {
   int64_t owner_bytes = int64_t{256} << 20;
   int64_t bytes = int64_t{4} << 30;
+  KeptBytes* kept = nullptr;  // null: nobody counts
 };
 
 // FAILED_PRECONDITION.

@@ -1,5 +1,6 @@
 """TLS, mutual TLS, bearer tokens and trace ids: who gets in, and which error codes the others get."""
 
+import http.client
 import json
 import os
 import signal
@@ -45,6 +46,17 @@ def code_of(call):
 def failures(server, what):
     """Returns how often changed files could not be read."""
     return server.metrics()["dragoman_reload_failures_total"][(("what", what),)]
+
+
+# Of the table in deploy/SECURITY.md.
+OPEN = {"/languages", "/translator/text/v3.0/languages", "/frontend/settings", "/health", "/download_file/*", "/spec",
+        "/v2", "/v2/health/live", "/v2/health/ready"}
+# Of docs/rights.md: these need a token, and no right.
+OF_ANY_TOKEN = {"/sts/v1.0/issueToken", "/v2/document/*", "/v2/document/*/result"}
+# These say what there is not.
+NOTHING = {"/v2/**", "/v2/models", "/v2/health/**", "/v2/logging", "/v2/repository/**", "/v2/trace/**",
+           "/v2/systemsharedmemory/**", "/v2/cudasharedmemory/**", "/v3/projects/**", "/v3/style_rules",
+           "/v3/style_rules/**", "/v3/translation_memories/jobs/*/file"}
 
 
 class SecurityTest(unittest.TestCase):
@@ -276,6 +288,42 @@ class TokenTest(SecurityTest):
         for secret in (SHOP, "x" * len(SHOP)):
             self.assertNotIn(secret, server.log_text() + metrics)
         self.assertIn('dragoman_rejected_total{reason="unauthenticated"} 20', metrics)
+
+    def test_every_path_of_every_api_needs_a_right_or_is_open_in_the_table(self):
+        self.write(f"shop {SHOP} methods=none\n")
+        server = self.start("--auth-tokens", self.tokens)
+        file = ("multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; name=\"file\"; "
+                "filename=\"a.txt\"\r\n\r\nHi.\r\n--B\r\nContent-Disposition: form-data; name=\"document\"; "
+                "filename=\"a.txt\"\r\n\r\nHi.\r\n--B--\r\n")
+
+        def ask(verb, path, token):
+            for content_type, body in (("application/json", "{}"), file):
+                connection = http.client.HTTPConnection(server.http_address, timeout=60)
+                connection.request(verb, path, body if verb[0] == "P" else None, {
+                    "Content-Type": content_type, **({"Authorization": f"Bearer {token}"} if token else {})})
+                code = connection.getresponse().status
+                connection.close()
+                if code != 415:
+                    break
+            return code
+
+        routes = {(labels["api"], labels["path"]) for labels in
+                  map(dict, server.metrics()["dragoman_http_responses_total"])} - {("", "")}
+        unjudged = set()  # paths where nobody looks at the caller
+        for api, path in sorted(routes):
+            if api in ("probes", "page") or path == "/openapi.json":
+                continue
+            query = "?api-version=3.0&to=de" if api == "azure" else ""
+            at = path.replace("**", "x").replace("*", "x") + query
+            codes = {token: {ask(verb, at, token) for verb in ("GET", "POST", "PUT", "PATCH", "DELETE")}
+                     for token in (None, SHOP)}
+            if 403 not in codes[SHOP]:
+                unjudged.add(path)
+            if path not in OPEN:
+                self.assertGreaterEqual(min(codes[None]), 400, (api, path))
+            if path not in OPEN | OF_ANY_TOKEN:
+                self.assertGreaterEqual(min(codes[SHOP]), 400, (api, path))
+        self.assertEqual(unjudged, OPEN | OF_ANY_TOKEN | NOTHING)
 
     def test_a_new_file_is_read_and_a_broken_one_is_not(self):
         server = self.start("--auth-tokens", self.tokens)

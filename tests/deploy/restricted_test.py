@@ -1,7 +1,8 @@
 """What the image, compose, Kubernetes and systemd allow is enough for all that the server does.
 
-The server runs with those restrictions: a root that is read-only, a /tmp of the size that Kubernetes gives it, a state
-directory, no capabilities.  It translates a large file, keeps a glossary and sends traces to a collector.
+The server runs with those restrictions: a root that is read-only, a /tmp of the size that Kubernetes gives it, the
+directories that the systemd unit gives it, no capabilities.  It translates a large file, keeps a glossary where the
+package's configuration has it, listens where docs/admin.md says, and sends traces to a collector.
 """
 
 import http.client
@@ -18,16 +19,27 @@ import files
 from harness import BUILT_IN, SERVER, await_true, listening
 
 # In a mount namespace of its own: everything is read-only but $TMP, in the place of /tmp (where this tree may be), the
-# state directory and what the kernel has.
+# directories of the unit and what the kernel has.
 ENCLOSE = """set -e
 mount --make-rprivate /
 mount -t tmpfs -o size=$SIZE tmpfs "$TMP"
-mkdir "$TMP/state"
-mount --bind "$TMP/state" "$STATE"
-mount -o remount,bind,ro / || mount -o bind,ro / /
-! touch /written-by-a-test 2>/dev/null
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /var/lib
+for directory in $DIRECTORIES; do
+  mkdir -p "$directory" "$TMP$directory"
+  mount --bind "$TMP$directory" "$directory"
+done
+for closed in /run /var/lib /; do
+  mount -o remount,bind,ro $closed || mount -o bind,ro $closed $closed
+  if touch $closed/written-by-a-test 2>/dev/null; then exit 1; fi
+done
 exec setpriv --inh-caps=-all --bounding-set=-all --no-new-privs "$@"
 """
+
+
+def read(path):
+    with open(os.path.join(files.SOURCE_DIR, path), encoding="utf-8") as file:
+        return file.read()
 
 
 class Collector(http.server.BaseHTTPRequestHandler):
@@ -57,14 +69,23 @@ class RestrictedTest(unittest.TestCase):
         number, = re.fullmatch(r"(\d+)Mi", size).groups()
         return f"{number}m"
 
+    def directories(self):
+        """That systemd makes for the server."""
+        unit = dict(re.findall(r"^(\w+)=(.*)$", read("deploy/package/dragoman.service.in"), re.MULTILINE))
+        self.assertEqual((unit["ProtectSystem"], unit["PrivateTmp"]), ("strict", "yes"))
+        return [f"{root}/{unit[name]}" for root, name in (("/var/lib", "StateDirectory"), ("/run", "RuntimeDirectory"))]
+
     def start(self, *arguments):
-        tmp, state = (self.enterContext(tempfile.TemporaryDirectory(dir=os.path.dirname(SERVER))) for _ in range(2))
+        tmp = self.enterContext(tempfile.TemporaryDirectory(dir=os.path.dirname(SERVER)))
+        store, = re.findall(r'^store: "(.*)"$', read("deploy/package/server.txtpb.in"), re.MULTILINE)
+        admin, *_ = re.findall(r"--admin-address (unix:\S+)", read("docs/admin.md"))
         namespaces = ["unshare", "--user", "--map-root-user", "--mount"]
         process = subprocess.Popen(
             [*namespaces, "bash", "-c", ENCLOSE, "enclosed", SERVER, "--model", f"en-de-fr-es={BUILT_IN}",
              "--grpc-address", "127.0.0.1:0", "--http-address", "127.0.0.1:0",
-             "--store", f"sqlite:{state}/store.sqlite", *arguments],
-            env={**os.environ, "STATE": state, "TMP": tmp, "TMPDIR": tmp, "SIZE": self.tmp_size()},
+             "--store", store, "--admin-address", admin.rstrip(",`"), *arguments],
+            env={**os.environ, "DIRECTORIES": " ".join(self.directories()), "TMP": tmp, "TMPDIR": tmp,
+                 "SIZE": self.tmp_size()},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(lambda: (process.terminate(), process.communicate(timeout=60)))
         for line in process.stdout:

@@ -6,11 +6,13 @@ DRAGOMAN_HOSTILE_CALLS sets their number (default 600).  What is printed beside 
 import collections
 import concurrent.futures as futures
 import contextlib
+import glob
 import http.client
 import io
 import json
 import os
 import random
+import re
 import socket
 import statistics
 import tempfile
@@ -20,11 +22,11 @@ import unittest
 import zipfile
 
 import grpc
-from google.protobuf import json_format, symbol_database
+from google.protobuf import descriptor_pb2, json_format, symbol_database
 from google.protobuf.descriptor import FieldDescriptor
 
 import together
-from harness import BUILT_IN, Server, instrumented, pb, seed
+from harness import BUILT_IN, SOURCE_DIR, Server, await_true, instrumented, pb, seed
 
 from google.cloud.translate.v3 import translation_service_pb2 as google_pb
 from inference import grpc_service_pb2 as inference_pb
@@ -217,17 +219,35 @@ class HostileTest(unittest.TestCase):
             cls.ids[kept] = create(request, metadata=bearer("attacker")).id
 
     def call(self, service, method, request, name="attacker", timeout=5):
-        """The code of a unary call with any message."""
+        """The code of a call with any message, thrice if the method takes several."""
         channel = self.victim if name == "victim" else self.attacker
         path = f"/{service.full_name}/{method.name}"
         answer = type(new(method.output_type))
+        described = descriptor_pb2.MethodDescriptorProto()
+        method.CopyToProto(described)
+        several, streams = described.client_streaming, described.server_streaming
+        kind = channel.stream_stream if several else channel.unary_stream if streams else channel.unary_unary
         try:
-            channel.unary_unary(path, request_serializer=lambda m: m.SerializeToString(),
-                                response_deserializer=answer.FromString)(
-                request, metadata=bearer(name), timeout=timeout)
+            answers = kind(path, request_serializer=lambda m: m.SerializeToString(),
+                           response_deserializer=answer.FromString)(
+                iter([request] * 3) if several else request, metadata=bearer(name), timeout=timeout)
+            if streams:
+                collections.deque(answers, maxlen=0)
         except grpc.RpcError as error:
             return error.code()
         return grpc.StatusCode.OK
+
+    def ask(self, method, path, body, seconds="30", token=TOKENS["attacker"]):
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+        try:
+            connection.request(method, path, body, {"Authorization": f"Bearer {token}", "X-Request-Timeout": seconds,
+                                                    "Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except (ConnectionError, TimeoutError):
+            return 0, b""  # a body over the limit is not read
+        finally:
+            connection.close()
 
     def translate_as_victim(self):
         service = pb.DESCRIPTOR.services_by_name["TranslationService"]
@@ -287,89 +307,161 @@ class HostileTest(unittest.TestCase):
 
     def test_calls_of_every_method_with_any_field_full(self):
         value = seed()
-        unary = [(service, method) for service, method in methods()
-                 if method.name not in ("TranslateBulk", "TranslateDocument", "TranslateStream")]
-        unary += methods_of_other_apis()
-        self.assertGreater(len(unary), 25)
+        every = [*methods(), *methods_of_other_apis()]
+        self.assertGreater(len(every), 28)
 
         def attack(thread):
             messages = Messages(random.Random(value * 1000 + thread), self.ids)
             for i in range(CALLS // 4):
-                service, method = unary[(i + thread) % len(unary)]
+                service, method = every[(i + thread) % len(every)]
                 code = self.call(service, method, messages.hostile(method.input_type), timeout=2)
                 codes[method.name, code.name] += 1
                 self.assertNotIn(code, (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN), method.name)
         codes = collections.Counter()
         with self.beside("idle"):
             pass
-        with self.beside(f"{CALLS} hostile calls of {len(unary)} methods"):
+        with self.beside(f"{CALLS} hostile calls of {len(every)} methods"):
             self.in_parallel(4, attack)
         print(", ".join(f"{method} {code} {number}" for (method, code), number in sorted(codes.items())))
 
     def test_the_same_as_json(self):
         value = seed()
-        paths = {"Translate": "/v1/translate", "Score": "/v1/score", "Tokenize": "/v1/tokenize",
-                 "DetectLanguage": "/v1/detect", "CreateMemory": "/v1/memories",
-                 "LearnSegments": f"/v1/memories/{self.ids['Memory']}/segments",
-                 "TranslateStream": "/v1/translate:stream"}
         inputs = {method.name: method.input_type for _, method in methods()}
-        headers = {"Authorization": "Bearer " + TOKENS["attacker"], "Content-Type": "application/json",
-                   "X-Request-Timeout": "2"}
+        paths = [(verb.upper(), path, inputs[its["operationId"]]) for path, verbs in json.loads(
+            self.ask("GET", "/openapi.json", None)[1])["paths"].items() for verb, its in verbs.items()
+                 if its["operationId"] in inputs]
+        self.assertGreater(len(paths), 18)
 
         def attack(thread):
             messages = Messages(random.Random(value * 1000 + thread), self.ids)
             for i in range(CALLS // 16):
-                name = sorted(paths)[(i + thread) % len(paths)]
-                body = json_format.MessageToJson(messages.hostile(inputs[name]))
-                connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
-                try:
-                    connection.request("POST", paths[name], body, headers)
-                    answer = connection.getresponse()
-                    read = answer.read()
-                    self.assertNotEqual(answer.status, 500, (name, read))
-                except (ConnectionError, BrokenPipeError):
-                    pass  # a body over the limit is not read
-                finally:
-                    connection.close()
+                verb, path, kind = paths[(i + thread) % len(paths)]
+                message = messages.hostile(kind)
+                message = getattr(message, "glossary", message)  # which is the body
+                at = path.replace("{id}", self.ids["Memory" if "memories" in path else "Glossary"])
+                body = json_format.MessageToJson(message) if verb[0] == "P" else None
+                if verb != "DELETE":
+                    code, read = self.ask(verb, at.replace("{name}", "en-de-fr-es"), body, "2")
+                    self.assertNotEqual(code, 500, (path, read))
         with self.beside(f"{CALLS // 4} of them as JSON"):
             self.in_parallel(4, attack)
+
+    def test_every_path_with_json_of_any_shape(self):
+        value, names = seed(), set()
+        for path in glob.glob(os.path.join(SOURCE_DIR, "server/compat/*.cc")):
+            with open(path, encoding="utf-8") as file:
+                names.update(re.findall(r'"([A-Za-z_]\w{1,40})"', file.read()))
+        names = sorted(names)
+        routes = sorted((verb, path + ("?api-version=3.0&to=de" if api == "azure" else "")) for api, path in {
+            (labels["api"], labels["path"]) for labels in
+            map(dict, self.server.metrics()["dragoman_http_responses_total"]) if labels["path"]}
+                        for verb in ("GET", "POST", "PUT", "PATCH"))
+        routes = [(verb, path) for verb, path in routes if self.ask(verb, path.replace("*", "x"), "{}")[0] != 405]
+        self.assertGreater(len(routes), 88)
+        rng, codes = random.Random(value), collections.Counter()
+
+        def shape(depth):
+            scalars = ("de", "The cat is old.", "x" * 1000, 1, -1, 1e99, None, True, "", "BYTES", "text")
+            kind = rng.random() if depth < 4 else 1
+            if kind < 0.5:
+                return {rng.choice(names): shape(depth + 1) for _ in range(rng.randrange(1, 6))}
+            if kind < 0.7:
+                return [shape(depth + 1)] * int(2 ** rng.uniform(0, 3 if depth else 16))
+            return rng.choice(scalars)
+
+        def request(number):
+            verb, path = routes[number % len(routes)]
+            at = path.replace("**", "any").replace("*", rng.choice(list(self.ids.values())))
+            return verb, rng.choice((at, at.replace("3.0&to=de", "2026-06-06"))), json.dumps(shape(0))[:MIB], "2"
+
+        def attack(thread):
+            for each in requests[thread::4]:
+                code, read = self.ask(*each)
+                self.assertNotEqual(code, 500, (each[1], read))
+                codes[code] += 1
+        for part in range(max(1, CALLS // 600)):  # not all of them at once, which are large
+            requests = [request(part * 300 + number) for number in range(300)]
+            with self.beside(f"{len(requests)} requests of any shape to {len(routes)} paths"):
+                self.in_parallel(4, attack)
+        print(sorted(codes.items()))
+
+    def test_each_budget_of_the_page_of_limits_is_in_the_metrics(self):
+        with open(os.path.join(SOURCE_DIR, "docs/limits.md"), encoding="utf-8") as page:
+            named = set(re.findall(r'budget="(\w+)"', page.read()))
+        metrics = self.server.metrics()
+        for family in ("used", "limit", "refusals_total"):
+            self.assertEqual({dict(labels)["budget"] for labels in metrics[f"dragoman_budget_{family}"]}, named)
+        self.assertGreater(min(metrics["dragoman_budget_limit"].values()), 0)
+        await_true(lambda: self.server.metrics()["dragoman_budget_used"][(("budget", "store"),)] > 10_000,
+                   "what is kept is seen")
 
     # ---- Nothing is quadratic ------------------------------------------------------------------
 
     def test_the_work_for_a_field_grows_with_what_is_in_it(self):
         messages = Messages(random.Random(seed()), self.ids)
         slow = []
-        for service, method in methods():
+        for service, method in [*methods(), *methods_of_other_apis()]:
             if method.name in ("TranslateBulk", "TranslateDocument", "TranslateStream"):
                 continue
+
+            def send(count):
+                request = messages.base(method.input_type)
+                with contextlib.suppress(ValueError, TypeError):
+                    messages.fill(request, path, count, same)
+                    if request.ByteSize() <= MIB:
+                        self.call(service, method, request, timeout=60)
             for path in messages.fields(method.input_type):
                 for same in (False, True):
-                    slow += self.grows(service, method, messages, path, same)
+                    slow += self.grows((method.name, *(field.name for field in path), same), send)
         self.assertEqual(slow, [])
 
-    def grows(self, service, method, messages, path, same):
-        """What of the field takes more than in proportion; nothing that is over within moments."""
+    def test_the_work_for_a_list_in_json_grows_with_what_is_in_it(self):
+        entries = {"source_lang": "en", "target_lang": "de", "entries": "cat\tKatze"}
+        one = json.dumps({"name": "json", "dictionaries": [entries]})
+        glossary = json.loads(self.ask("POST", "/v3/glossaries", one)[1])["glossary_id"]
+        kept, azure = f"/v3/glossaries/{glossary}", "?api-version=3.0&to=de"
+        slow = []
+        for method, path, body in (
+                ("POST", "/v2/translate", lambda n: {"text": ["a"] * n, "target_lang": "DE"}),
+                ("POST", "/v2/translate", lambda n: {"text": ["a"], "target_lang": "DE", "glossary_ids": ["x"] * n}),
+                ("POST", "/v3/glossaries", lambda n: {"name": "json", "dictionaries": [entries] * n}),
+                ("PATCH", kept, lambda n: {"dictionaries": [entries] * n}),
+                ("PATCH", kept, lambda n: {"dictionaries": [{**entries, "target_lang": f"d{i}"} for i in range(n)]}),
+                ("PUT", f"{kept}/dictionaries", lambda n: {
+                    **entries, "entries": "\n".join(f"{i}\tKatze" for i in range(n))}),
+                ("POST", f"/translate{azure}", lambda n: [{"Text": "a"}] * n),
+                ("POST", "/translate?api-version=2026-06-06", lambda n: {
+                    "inputs": [{"text": "a", "targets": [{"language": "de"}]}] * n}),
+                ("POST", f"/detect{azure}", lambda n: [{"Text": "a"}] * n),
+                ("POST", f"/breaksentence{azure}", lambda n: [{"Text": "a"}] * n),
+                ("POST", "/language/translate/v2", lambda n: {"q": ["a"] * n, "target": "de"}),
+                ("POST", "/language/translate/v2/detect", lambda n: {"q": ["De nada."] * n}),
+                ("POST", "/translate", lambda n: {"q": ["a"] * n, "source": "auto", "target": "de"}),
+                ("POST", "/imme", lambda n: {"source_lang": "auto", "target_lang": "de", "text_list": ["a"] * n}),
+                ("POST", "/v1/chat/completions", lambda n: {
+                    "model": ":de", "messages": [{"role": "user", "content": "a"}] * n}),
+                ("POST", "/v1/chat/completions", lambda n: {
+                    "model": ":de", "messages": [{"role": "user", "content": "\n\n%%\n\n".join(["De nada."] * n)}]}),
+                ("POST", "/v2/models/en-de-fr-es/infer", lambda n: {"inputs": [
+                    {"name": "text", "datatype": "BYTES", "shape": [n], "data": ["a"] * n}]})):
+            slow += self.grows((method, path), lambda count: self.ask(method, path, json.dumps(body(count))))
+        self.assertEqual(slow, [])
+
+    def grows(self, what, send):
+        """Whether that takes more than in proportion; nothing that is over within moments."""
         def seconds(count):
-            request = messages.base(method.input_type)
-            try:
-                messages.fill(request, path, count, same)
-            except (ValueError, TypeError):
-                return 0
-            if request.ByteSize() > MIB:
-                return None
             before = self.cpu()
-            self.call(service, method, request, timeout=60)
+            send(count)
             return self.cpu() - before
         small = 2000
         most = seconds(8 * small)
-        if most is None or most < 0.3:
+        if most < 0.3:
             return []
         least = min(seconds(small) for _ in range(2))
         # Eight times as much takes at most sixteen times as long.
         if most < 16 * max(least, 0.02):
             return []
-        return [f"{method.name}, {'.'.join(field.name for field in path)}, same={same}: {small} take {least:.2f} s "
-                f"and {8 * small} {most:.2f} s"]
+        return [f"{what}: {small} take {least:.2f} s and {8 * small} {most:.2f} s"]
 
     # ---- What was found ------------------------------------------------------------------------
 
@@ -394,6 +486,43 @@ class HostileTest(unittest.TestCase):
             start = time.monotonic()
             self.in_parallel(16, lambda _: self.translate(request, 1))
             self.assertLess(time.monotonic() - start, 10)
+
+    def test_a_list_of_objects_from_a_stranger(self):
+        body = json.dumps({"text": [{}] * 260_000})
+        with self.beside("260,000 objects from a stranger, 8 at a time"):
+            self.in_parallel(8, lambda _: self.ask("POST", "/v2/translate", body, token="nobodys"))
+
+    def test_languages_of_many_texts(self):
+        texts = {"q": ["De nada."] * 90_000}
+        with self.beside("languages of 90,000 texts, 4 at a time", most_health=0.3):
+            self.in_parallel(4, lambda _: self.ask("POST", "/language/translate/v2/detect", json.dumps(texts)))
+            self.in_parallel(4, lambda _: self.ask("POST", "/detect?api-version=3.0", json.dumps(
+                [{"Text": text} for text in texts["q"][:40_000]])))
+            self.in_parallel(4, lambda _: self.ask("POST", "/breaksentence?api-version=3.0", json.dumps(
+                [{"Text": "Hello there. How are you? " * 35_000}])))
+            self.in_parallel(4, lambda _: self.ask("POST", "/v1/translate", json.dumps(
+                {"contents": texts["q"], "sourceLanguage": "auto", "targetLanguage": "de"})))
+
+    def test_one_text_into_thousands_of_languages(self):
+        with self.beside("30,000 texts into 3,000 languages"):
+            self.assertEqual(self.ask("POST", "/translate?api-version=3.0&to=" + "a," * 3000,
+                                      json.dumps([{"Text": "a"}] * 30_000))[0], 400)
+
+    def test_a_large_glossary_is_changed_in_many_places(self):
+        pair = {"source_lang": "en", "target_lang": "de"}
+        entries = "\n".join(f"w{i}\tx{i}" for i in range(40_000))
+        code, made = self.ask("POST", "/v3/glossaries", json.dumps(
+            {"name": "large", "dictionaries": [{**pair, "entries": entries}]}))
+        self.assertEqual(code, 201)
+        path = f"/v3/glossaries/{json.loads(made)['glossary_id']}"
+        with self.beside("a glossary of 40,000 entries is changed in 1,000 places"):
+            start = time.monotonic()
+            self.assertEqual(self.ask("PATCH", path, json.dumps(
+                {"dictionaries": [{**pair, "entries": "cat\tKater"}] * 1000}))[0], 200)
+            self.assertLess(time.monotonic() - start, 5)
+        with self.beside("its entries are read, 32 at a time"):
+            self.in_parallel(32, lambda _: self.ask("GET", path + "/entries", None))
+        self.ask("DELETE", path, None)
 
     def test_long_texts_are_prepared_beside_others(self):
         text = "The old teacher sees a small house. " * 27_000

@@ -8,9 +8,9 @@
 //      *[other] { $count } dogs
 //   }
 //
-// The variants of a selection are patterns of their own.  A pattern with text beside a selection,
-// or beside another placeable of several lines, stays as it is.  The lines of a pattern are joined;
-// an empty line stays one.
+// The variants of a selection are patterns of their own, and so is what stands beside a selection,
+// or beside another placeable of several lines.  The lines of a pattern are joined; an empty line
+// stays one.
 
 #include <algorithm>
 #include <optional>
@@ -31,6 +31,7 @@ namespace dragoman {
 namespace {
 
 constexpr int kMostFluentDepth = 16;  // of selections
+constexpr std::string_view kFluentSpaces = " \t\r\n";
 
 class FluentReader {
  public:
@@ -133,14 +134,18 @@ class FluentReader {
       pieces.push_back(placeable);
     }
     patience_.Returns(2 * sizeof(Piece) * pieces.size());
-    bool words = false, kept = false;
-    for (const Piece& piece : pieces) {
-      kept = kept || piece.selection || (piece.placeable && Of(piece).find('\n') != part_.npos);
-      words = words || (!piece.placeable && HasWords(Of(piece)));
+    const auto parts = [&](const Piece& piece) {
+      return piece.selection || (piece.placeable && Of(piece).find('\n') != part_.npos);
+    };
+    for (auto piece = pieces.begin(); piece != pieces.end();) {
+      const auto end = std::find_if(piece, pieces.end(), parts);
+      const bool words = std::any_of(
+          piece, end, [&](const Piece& each) { return !each.placeable && HasWords(Of(each)); });
+      if (words) found.push_back(MakePassage({piece, end}));
+      piece = std::find_if_not(end, pieces.end(), parts);
     }
-    // Text beside a selection is not translated, so neither are its variants.
-    if (words) found.clear();
-    if (words && !kept) found.push_back(MakePassage(pieces));
+    std::sort(found.begin(), found.end(),
+              [](const Passage& a, const Passage& b) { return a.begin < b.begin; });
     return found;
   }
 
@@ -194,13 +199,13 @@ class FluentReader {
 
   // REQUIRES: one of the pieces has words.
   Passage MakePassage(const std::vector<Piece>& pieces) {
-    const size_t begin = pieces.front().begin;
-    const size_t last = pieces.back().end;
-    const size_t end = part_.find_last_not_of(" \t", last - 1) + 1;
+    const size_t begin = part_.find_first_not_of(kFluentSpaces, pieces.front().begin);
+    const size_t end = part_.find_last_not_of(kFluentSpaces, pieces.back().end - 1) + 1;
     InlineText text(&patience_);
     for (const Piece& piece : pieces) {
-      const std::string_view bytes =
-          part_.substr(piece.begin, std::min(piece.end, end) - piece.begin);
+      const size_t from = std::max(piece.begin, begin), to = std::min(piece.end, end);
+      if (from >= to) continue;
+      const std::string_view bytes = part_.substr(from, to - from);
       if (piece.placeable) {
         text.Opaque(std::string(bytes), bytes);
       } else {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -69,6 +70,7 @@ size_t BreakBefore(const std::vector<SubtitleWord>& words, size_t begin, size_t 
 }
 
 constexpr size_t kMostTag = 256;      // bytes
+constexpr size_t kMostSymbol = 40;    // bytes of its reference
 constexpr size_t kMostElements = 16;  // that are in each other; each word has all of its own
 
 // "c" of "<c.yellow>" and of "</c>".
@@ -89,7 +91,7 @@ class WordCutter {
     tagged_ = true;
   }
   void Single(std::string_view raw) {
-    if (space_ || words_.empty()) {
+    if (space_ || words_.empty() || words_.back().around != around_) {
       before_ += raw;
     } else {
       words_.back().after += raw;
@@ -104,6 +106,7 @@ class WordCutter {
       // A no-break space is part of a word.
       if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == 0x3000) {
         space_ = true;
+        if (!before_.empty() && before_.back() != ' ') before_ += ' ';
         in_word_ = glued_ = false;
       } else {
         Character(c, text.substr(begin, at - begin));
@@ -112,7 +115,7 @@ class WordCutter {
   }
 
   std::vector<SubtitleWord> Take() && {
-    if (!words_.empty()) words_.back().after += before_;
+    if (!words_.empty()) words_.back().after += (space_ && !before_.empty() ? " " : "") + before_;
     return std::move(words_);
   }
 
@@ -195,7 +198,12 @@ size_t SubtitleTagSize(std::string_view text, bool braces) {
   size_t end = text.npos;
   if (braces) return text.starts_with('{') ? text.find('}') + 1 : 0;
   if (text.starts_with("{\\")) end = text.find('}');
-  if (text.starts_with("&lrm;") || text.starts_with("&rlm;")) end = 4;
+  if (text.starts_with('&')) {  // stays as it is
+    const std::string_view reference = text.substr(0, text.substr(0, kMostSymbol).find(';') + 1);
+    const std::string characters = CharactersNamed(reference);
+    const bool direction = reference == "&lrm;" || reference == "&rlm;";
+    if (direction || (!characters.empty() && IsSymbol(characters))) end = reference.size() - 1;
+  }
   if (text.starts_with('<') && text.size() > 1) {
     const auto next = static_cast<unsigned char>(text[text[1] == '/' && text.size() > 2 ? 2 : 1]);
     if (absl::ascii_isalnum(next)) end = text.find('>');

@@ -228,7 +228,7 @@ class SubtitleReader {
           inside.Close();
           break;
         case SubtitleToken::kSingle:
-          inside.Empty(std::string(token.raw));
+          inside.Symbol(std::string(token.raw), Characters(token.raw));
           break;
       }
     }

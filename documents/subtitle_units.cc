@@ -33,15 +33,20 @@ size_t SpeakerMarkSize(std::string_view text) {
   return 0;
 }
 
-// The size of "Ann:", a name of one word or two that a line begins with; 0: it does not.
+// The size of "Ann:" or "Mr. Lee:", a name of one word or two that a line begins with; 0: it does
+// not.
 size_t SpeakerNameSize(std::string_view text) {
   const size_t colon = text.substr(0, kMostName).find(':');
   if (colon == text.npos || colon == 0) return 0;
   const std::string_view name = text.substr(0, colon);
-  const auto first = static_cast<unsigned char>(name[0]);
-  const bool capital = absl::ascii_isupper(first) || first >= 0x80;
-  const bool names = capital && std::count(name.begin(), name.end(), ' ') < 2 &&
-                     name.find_first_of(",;!?\"<") == name.npos &&
+  const auto begins_name = [&](size_t at) {
+    const auto first = static_cast<unsigned char>(name[at]);
+    return absl::ascii_isupper(first) || first >= 0x80;
+  };
+  const size_t space = name.find(' ');
+  const bool names = begins_name(0) && name.find_first_of(",;!?\"<") == name.npos &&
+                     (space == name.npos || (name.find(' ', space + 1) == name.npos &&
+                                             space + 1 < colon && begins_name(space + 1))) &&
                      (colon + 1 == text.size() || text[colon + 1] == ' ');
   return names ? colon + 1 : 0;
 }
@@ -158,7 +163,8 @@ SubtitleUnit MakeUnit(std::string_view part, const SubtitleCue& cue, size_t begi
 bool BeginsUnit(std::string_view before, std::string_view line, bool named, bool braces) {
   std::string voice;
   const std::string_view front = WithoutTagsInFront(line, braces, &voice);
-  if (!voice.empty() || SpeakerMarkSize(front) > 0 || (named && SpeakerNameSize(front) > 0)) return true;
+  if (!voice.empty() || SpeakerMarkSize(front) > 0 || (named && SpeakerNameSize(front) > 0))
+    return true;
   const bool lower = !front.empty() && absl::ascii_islower(static_cast<unsigned char>(front[0]));
   return !lower && EndsSentence(before, braces);
 }

@@ -68,6 +68,10 @@ class Renderer::SentenceWriter {
     if (MarkOf(m).reading == Reading::kAbsent) return;
     const Mark& mark = MarkOf(m).in_order ? MarkOf(in_order_[ordered_++]) : MarkOf(m);
     if (mark.kind == MarkKind::kPaired) {
+      const bool whole = sentence_.marks[m].begins && sentence_.marks[m].ends;
+      if (whole && mark.text.size() == 0 && children_[m + 1].empty()) {
+        return WriteBetweenWords(mark, {mark.opening.begin, mark.closing.end});
+      }
       if (sentence_.marks[m].begins) {
         if (std::exchange(wants_space_, false)) renderer_.text_ += ' ';
         renderer_.CopyTag(mark.opening);
@@ -77,7 +81,7 @@ class Renderer::SentenceWriter {
       return;
     }
     // What was apart stays apart.
-    const bool word = mark.is_literal && mark.reading == Reading::kStandIn;
+    const bool word = mark.kind == MarkKind::kOpaque && mark.reading != Reading::kNothing;
     if (word && word_ != nullptr && renderer_.text_.size() == word_end_ &&
         word_->opening.end != mark.opening.begin) {
       renderer_.text_ += ' ';
@@ -87,7 +91,7 @@ class Renderer::SentenceWriter {
       renderer_.CopyTag(mark.opening);
       state_.map.Add(span, {begin, renderer_.text_.size()});
     } else {
-      WriteBetweenWords(mark);
+      WriteBetweenWords(mark, mark.opening);
     }
     word_ = word ? &mark : nullptr;
     word_end_ = renderer_.text_.size();
@@ -95,8 +99,7 @@ class Renderer::SentenceWriter {
 
   // Writes an element where the translation has no words for it, with the white space around it
   // that it had.
-  void WriteBetweenWords(const Mark& mark) {
-    const TextSpan element = mark.opening;
+  void WriteBetweenWords(const Mark& mark, TextSpan element) {
     const bool space_before = element.begin > 0 && IsMarkupSpace(raw_[element.begin - 1]);
     const bool space_after = element.end < raw_.size() && IsMarkupSpace(raw_[element.end]);
     if (space_before && begun_ && !IsMarkupSpace(renderer_.text_.back())) renderer_.text_ += ' ';
@@ -136,7 +139,7 @@ class Renderer::SentenceWriter {
   std::vector<size_t> in_order_;               // the marks that stay in their order
   size_t ordered_ = 0;                         // of these, so far
   size_t removed_ = 0;                         // parts that are left out, so far
-  const Mark* word_ = nullptr;                 // the literal that was written last
+  const Mark* word_ = nullptr;                 // the opaque mark that was written last
   size_t word_end_ = 0;                        // where it ends
   bool begun_ = false;                         // there is text before
   bool wants_space_ = false, skips_space_ = false;

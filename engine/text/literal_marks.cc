@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "engine/base/utf8.h"
+#include "engine/text/html_elements.h"
 #include "engine/text/literals.h"
 #include "engine/text/words.h"
 
@@ -18,6 +20,10 @@ struct Found {
   TextSpan span;
   Reading reading = Reading::kStandIn;
   bool in_order = false;
+  Literal::Part part = Literal::kAlone;  // not alone: the other one is in the same element
+  std::string_view name = {};
+  size_t tags = 0;  // of the text, in front of it
+  int around = -1;  // the innermost mark of the text
 };
 
 Reading ReadingOf(LiteralKind kind) {
@@ -31,6 +37,13 @@ Reading ReadingOf(LiteralKind kind) {
     default:
       return Reading::kStandIn;
   }
+}
+
+// Whether a tag of that name ends a sentence.
+bool EndsLine(std::string_view name) {
+  const HtmlKind kind =
+      KindOfHtml(absl::AsciiStrToLower(absl::string_view(name.data(), name.size())));
+  return kind.block || kind.breaks;
 }
 
 // Whether what is invisible stands between letters of a script that is spelled with it: Arabic, or
@@ -111,7 +124,8 @@ std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanW
     for (const Literal& literal : LiteralsBetweenTags(text, segment.text, source)) {
       if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, literal.span)) continue;
       FindSymbols(text.text, done, literal.span.begin, ask_once, &found);
-      found.push_back({literal.span, ReadingOf(literal.kind), literal.in_order});
+      found.push_back(
+          {literal.span, ReadingOf(literal.kind), literal.in_order, literal.part, literal.name});
       done = literal.span.end;
     }
     FindSymbols(text.text, done, segment.text.end, ask_once, &found);
@@ -128,22 +142,66 @@ class Inserter {
         tags_(std::exchange(text->tags, {})) {}
 
   void Insert(const std::vector<Found>& found) {
+    std::vector<Found> literals = Between(found);
+    FindPairs(&literals);
+    size_t next = 0;  // tag
+    for (const Found& literal : literals) {
+      while (next < literal.tags) Keep(tags_[next++]);
+      Add(literal);
+    }
+    while (next < tags_.size()) Keep(tags_[next++]);
+  }
+
+ private:
+  // Those that have no tag within, and do not lie inside of an opaque mark.
+  std::vector<Found> Between(const std::vector<Found>& found) const {
+    std::vector<Found> between;
+    std::vector<int> open;
     size_t next = 0;
-    for (const Tag& tag : tags_) {
-      for (; next < found.size() && found[next].span.end <= tag.text; ++next) Add(found[next]);
-      while (next < found.size() && found[next].span.begin < tag.text) ++next;  // has a tag within
-      Keep(tag);
-      // What lies inside of an opaque mark is not a literal of its own.
-      const Mark& mark = marks_[static_cast<size_t>(tag.mark)];
+    for (size_t t = 0; t <= tags_.size(); ++t) {
+      const size_t place = t < tags_.size() ? tags_[t].text : text_.text.size();
+      for (; next < found.size() && found[next].span.end <= place; ++next) {
+        between.push_back(found[next]);
+        between.back().tags = t;
+        between.back().around = open.empty() ? -1 : open.back();
+      }
+      while (next < found.size() && found[next].span.begin < place) ++next;
+      if (t == tags_.size()) break;
+      const Mark& mark = marks_[static_cast<size_t>(tags_[t].mark)];
+      if (tags_[t].closes) {
+        open.pop_back();
+      } else if (mark.kind == MarkKind::kPaired) {
+        open.push_back(tags_[t].mark);
+      }
       while (mark.kind == MarkKind::kOpaque && next < found.size() &&
              found[next].span.begin < mark.text.end) {
         ++next;
       }
     }
-    for (; next < found.size(); ++next) Add(found[next]);
+    return between;
   }
 
- private:
+  // Makes alone what has no other one, or too deep within others.
+  static void FindPairs(std::vector<Found>* literals) {
+    constexpr size_t kDeepest = 16;
+    std::vector<Found*> open;
+    for (Found& literal : *literals) {
+      const Literal::Part part = std::exchange(literal.part, Literal::kAlone);
+      if (part == Literal::kOpens) {
+        if (open.size() == kDeepest) open.erase(open.begin());
+        open.push_back(&literal);
+      } else if (part == Literal::kCloses) {
+        const auto other = std::find_if(open.rbegin(), open.rend(), [&](const Found* opening) {
+          return opening->name == literal.name && opening->around == literal.around;
+        });
+        if (other == open.rend()) continue;
+        (*other)->part = Literal::kOpens;
+        literal.part = part;
+        open.erase(std::prev(other.base()), open.end());
+      }
+    }
+  }
+
   void Keep(Tag tag) {
     if (tag.closes) {
       tag.mark = around_.back();
@@ -158,16 +216,35 @@ class Inserter {
     text_.tags.push_back(tag);
   }
 
+  // The bytes of one of a pair are read as if they were not there, and written as a tag.
   void Add(const Found& literal) {
     const TextSpan raw = text_.to_raw.Map(literal.span);
+    const bool alone = literal.part == Literal::kAlone;
+    if (literal.part == Literal::kCloses) {
+      Mark& mark = text_.marks[static_cast<size_t>(around_.back())];
+      mark.text.end = literal.span.begin;
+      mark.closing = raw;
+      text_.tags.push_back({raw, literal.span.begin, around_.back(), true});
+      around_.pop_back();
+    }
     text_.tags.push_back({raw, literal.span.begin, static_cast<int>(text_.marks.size()), false});
     text_.marks.push_back({.kind = MarkKind::kOpaque,
-                           .reading = literal.reading,
+                           .reading = alone ? literal.reading : Reading::kAbsent,
                            .text = literal.span,
                            .opening = raw,
                            .parent = around_.empty() ? -1 : around_.back(),
                            .is_literal = true,
-                           .in_order = literal.in_order});
+                           .in_order = literal.in_order,
+                           .breaks_word = EndsLine(literal.name)});
+    if (literal.part != Literal::kOpens) return;
+    const int number = static_cast<int>(text_.marks.size());
+    text_.tags.push_back({raw, literal.span.end, number, false});
+    text_.marks.push_back({.kind = MarkKind::kPaired,
+                           .text = {literal.span.end, literal.span.end},
+                           .opening = raw,
+                           .parent = around_.empty() ? -1 : around_.back(),
+                           .is_literal = true});
+    around_.push_back(number);
   }
 
   MarkedText& text_;

@@ -20,8 +20,9 @@ using CanWrite = std::function<bool(std::string_view character)>;
 // written; not in attributes, not where one of its marks begins or ends within the literal, and not
 // inside of opaque ones.  Placeholders, addresses, paths, handles and codes are read as numbers,
 // because they take the place of words; emoji, tags, symbols and characters that are written out
-// are not read at all.  What is invisible is read as if it were not there, and does not come back,
-// unless a script needs it for its spelling.
+// are not read at all.  Two tags that belong together, <b> and </b>, are a paired mark.  What is
+// invisible is read as if it were not there, and does not come back, unless a script needs it for
+// its spelling.
 void MarkLiterals(const CanWrite& can_write, MarkedText* text,
                   TextSource source = TextSource::kProse);
 

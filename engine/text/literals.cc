@@ -8,7 +8,8 @@
 //   "(see https://example.org/a_(b).)"  the URL ends before ".)", but keeps its own bracket
 //   "use --help"  an option in a string of a program; in prose "--" may be a dash
 //
-// A second pass joins placeholders with what touches them.
+// A pattern with a group stands on both sides of what that finds, which is searched by itself.  A
+// second pass joins placeholders with what touches them.
 
 #include "engine/text/literals.h"
 
@@ -96,6 +97,10 @@ bool IsInlineCode(std::string_view text) {
   return true;
 }
 
+bool HasEqualEnds(std::string_view text) {
+  return text.find_first_not_of('*') + text.find_last_not_of('*') + 1 == text.size();
+}
+
 struct Pattern {
   LiteralKind kind;
   NotAfter not_after;
@@ -107,9 +112,19 @@ struct Pattern {
   bool in_order = false;               // Literal::in_order
 };
 
+#define BB_TAG "(?:b|i|u|s|url|color|size|quote|center)"
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 
 constexpr Pattern kPatterns[] = {
+    // What stands around words in Markdown and in forums: **x**, [x](y), [b]x[/b].
+    {LiteralKind::kTag, NotAfter::kNothing, R"(\*{2,3}([^*\s](?:[^*\n]*[^*\s])?)\*{2,3})",
+     HasEqualEnds},
+    {LiteralKind::kTag, NotAfter::kNothing, R"(~~([^~\n]+)~~)"},
+    {LiteralKind::kTag, NotAfter::kWord, R"(\*([^*\s](?:[^*\n]*[^*\s])?)\*)", AlwaysTrue, true},
+    {LiteralKind::kTag, NotAfter::kNothing,
+     R"(!?\[([^\[\]\n]+)\]\((?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?\))"},
+    {LiteralKind::kTag, NotAfter::kNothing,
+     R"(\[)" BB_TAG R"((?:=[^\[\]\n]*)?\]([^\[\]\n]+)\[/)" BB_TAG R"(\])"},
     // Code in Markdown and reStructuredText, with its role: `f(x)`, ``f(x)``, :py:func:`f`,
     // `link`_.
     {LiteralKind::kCode, NotAfter::kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", IsInlineCode},
@@ -272,6 +287,7 @@ constexpr Pattern kPatterns[] = {
      .in = TextSource::kStrings},
     // Characters that are written out.  In prose "\n" and "\t" begin commands of TeX.
     {LiteralKind::kBreak, NotAfter::kNothing, R"(_x[0-9A-Fa-f]{4}_)"},
+    {LiteralKind::kTag, NotAfter::kWord, R"(_([^_\s](?:[^_\n]*[^_\s])?)_)", AlwaysTrue, true},
     {LiteralKind::kTag, NotAfter::kNothing, R"(&lt;/?[A-Za-z][^&<>\n]*(?:&quot;[^&<>\n]*)*&gt;)"},
     {LiteralKind::kBreak, NotAfter::kNothing,
      R"(&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});)"},
@@ -289,6 +305,7 @@ constexpr Pattern kPatterns[] = {
      R"([\x{AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}\x{FE0E}\x{FE0F}]+)"},
 };
 
+#undef BB_TAG
 #undef URL_CHARACTER
 
 bool Counts(const Pattern& pattern, TextSource source) {
@@ -398,6 +415,27 @@ const Pattern* PatternOf(std::string_view text, size_t begin, TextSource source,
   return nullptr;
 }
 
+// What a group of the pattern finds in `match`; "" if it has none.
+std::string_view InsideOf(const Pattern& pattern, std::string_view match) {
+  const RE2& regex = *Compiled().each[static_cast<size_t>(&pattern - kPatterns)];
+  re2::StringPiece found[2];
+  const re2::StringPiece all(match.data(), match.size());
+  if (regex.NumberOfCapturingGroups() == 0 ||
+      !regex.Match(all, 0, all.size(), RE2::ANCHOR_BOTH, found, 2)) {
+    return "";
+  }
+  return {found[1].data(), found[1].size()};
+}
+
+// "b" begins with "<b>" and "&lt;b&gt;", and ends with "</b>".
+void NameTag(std::string_view raw, Literal* tag) {
+  raw.remove_prefix(raw[0] == '<' ? 1 : 4);
+  const bool empty = raw.ends_with("/>") || raw.ends_with("/&gt;");
+  if (!empty) tag->part = raw.starts_with('/') ? Literal::kCloses : Literal::kOpens;
+  if (tag->part == Literal::kCloses) raw.remove_prefix(1);
+  tag->name = raw.substr(0, raw.find_first_of(" \t\r\n/>&"));
+}
+
 // What was found and refused hides what begins within it no more, unless it is so long that looking
 // again and again would take time.
 constexpr size_t kLongestRefused = 64;  // bytes
@@ -484,38 +522,36 @@ class Joiner {
     Literal& opening = literals_[size - 3];
     const Literal &inside = literals_[size - 2], &closing = literals_[size - 1];
     if (inside.kind != LiteralKind::kPlaceholder || opening.kind != closing.kind ||
-        opening.span.end != inside.span.begin || inside.span.end != closing.span.begin) {
+        opening.span.end != inside.span.begin || inside.span.end != closing.span.begin ||
+        !IsPair(opening, closing)) {
       return false;
     }
-    const auto text_of = [&](const Literal& literal) {
-      return text_.substr(literal.span.begin, literal.span.size());
-    };
-    if (!IsPair(opening.kind, text_of(opening), text_of(closing))) return false;
     opening = {{opening.span.begin, closing.span.end}, inside.kind, inside.in_order};
     literals_.resize(size - 2);
     return true;
   }
 
   // "<b>" and "</b>"; an isolate and its end.
-  static bool IsPair(LiteralKind kind, std::string_view opening, std::string_view closing) {
-    if (kind == LiteralKind::kInvisible) return closing == "\u2069" || closing == "\u202C";
-    if (kind != LiteralKind::kTag || !closing.starts_with("</")) return false;
-    return opening.substr(1).starts_with(closing.substr(2, closing.size() - 3));
+  bool IsPair(const Literal& opening, const Literal& closing) const {
+    if (closing.kind == LiteralKind::kInvisible) {
+      const std::string_view end = text_.substr(closing.span.begin, closing.span.size());
+      return end == "\u2069" || end == "\u202C";
+    }
+    return opening.part == Literal::kOpens && closing.part == Literal::kCloses &&
+           opening.name == closing.name;
   }
 
   const std::string_view text_;
   std::vector<Literal>& literals_;
 };
 
-}  // namespace
-
-std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
-  std::vector<Literal> literals;
+// Appends the literals of the text from `first` on, with nothing joined.
+void Find(std::string_view text, size_t first, TextSource source, std::vector<Literal>* literals) {
   const RE2& any = *Compiled().any[static_cast<size_t>(source)];
   const re2::StringPiece all(text.data(), text.size());
   re2::StringPiece found;
   size_t window = kWindow;
-  for (size_t begin = 0; begin < text.size();) {
+  for (size_t begin = first; begin < text.size();) {
     const size_t end = std::min(text.size(), begin + window);
     if (!any.Match(all, begin, end, RE2::UNANCHORED, &found, 1)) {
       begin = end == text.size() ? end : NextWindow(text, begin, end);
@@ -539,8 +575,28 @@ std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
     }
     const size_t size = pattern->trims ? Trimmed(match) : match.size();
     begin = at + match.size();
-    if (size > 0) literals.push_back({{at, at + size}, pattern->kind, pattern->in_order});
+    const std::string_view inside = InsideOf(*pattern, match);
+    if (inside.empty()) {
+      if (size == 0) continue;
+      Literal& literal =
+          literals->emplace_back(Literal{{at, at + size}, pattern->kind, pattern->in_order});
+      if (pattern->kind == LiteralKind::kTag) NameTag(match, &literal);
+      continue;
+    }
+    const size_t from = static_cast<size_t>(inside.data() - text.data());
+    const size_t to = from + inside.size();
+    const std::string_view name = text.substr(at, from - at);
+    literals->push_back({{at, from}, LiteralKind::kTag, false, Literal::kOpens, name});
+    Find(text.substr(0, to), from, source, literals);
+    literals->push_back({{to, begin}, LiteralKind::kTag, false, Literal::kCloses, name});
   }
+}
+
+}  // namespace
+
+std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
+  std::vector<Literal> literals;
+  Find(text, 0, source, &literals);
   Joiner(text, &literals).Join();
   return literals;
 }

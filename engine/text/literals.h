@@ -8,7 +8,8 @@
 // text, or only in the strings of programs.  Numbers with units and dates are not literals: they
 // are written differently in different languages.
 //
-// What touches is one literal: "%02d:%02d", "{size}MB", "({0})", "<b>%s</b>".
+// What touches is one literal: "%02d:%02d", "{size}MB", "({0})", "<b>%s</b>".  What stands on both
+// sides of words is two: "<b>" and "</b>", "**" and "**", "[" and "](https://example.org)".
 
 #ifndef DRAGOMAN_ENGINE_TEXT_LITERALS_H_
 #define DRAGOMAN_ENGINE_TEXT_LITERALS_H_
@@ -31,7 +32,7 @@ enum class LiteralKind {
   kPath,         // of a file, on Unix or Windows
   kHandle,       // @user, #tag, :shortcode:
   kPlaceholder,  // %s, %(name)d, {0}, {{name}}, ${HOME}, %1
-  kTag,          // <b>, </0>, <br/> in a text that is not markup
+  kTag,          // <b>, </0>, <br/>, ** in a text that is not markup
   kCode,  // a version, an ISBN, a telephone number, a long or hexadecimal number, a name of code
   kEmoji,
   kBreak,      // a character that is written out: \n, &nbsp;, _x000D_
@@ -42,6 +43,9 @@ struct Literal {
   TextSpan span;
   LiteralKind kind = LiteralKind::kAddress;
   bool in_order = false;  // a placeholder that gets its value by its place: %s, {}
+  // Of a tag: whether it begins or ends something, and its name, which is a part of the text.
+  enum Part { kAlone, kOpens, kCloses } part = kAlone;
+  std::string_view name = {};
 
   friend bool operator==(const Literal&, const Literal&) = default;
 };

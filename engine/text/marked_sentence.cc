@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/utf8.h"
 #include "engine/text/splitter.h"
@@ -15,7 +16,8 @@ namespace {
 constexpr size_t kLongestRead = 24;  // bytes of an opaque mark that a model reads
 
 // The sentences of a segment.  The bytes of opaque marks count as letters, or as a digit if there
-// is one alone, which the splitter would take for an initial.
+// is one alone, which the splitter would take for an initial; those of tags in pairs, as quotes,
+// and those of "<br>" as line breaks.
 std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment,
                                   const std::vector<TextSpan>& whole, size_t* mark) {
   std::string masked = text.text.substr(segment.text.begin, segment.text.size());
@@ -24,7 +26,13 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
     if (opaque.kind != MarkKind::kOpaque || IsAttribute(segment.writing)) continue;
     if (opaque.text.begin < segment.text.begin) continue;
     const size_t size = std::min(opaque.text.end, segment.text.end) - opaque.text.begin;
-    masked.replace(opaque.text.begin - segment.text.begin, size, size, size == 1 ? '0' : 'X');
+    const bool tag = opaque.reading == Reading::kAbsent &&
+                     absl::ascii_isascii(static_cast<unsigned char>(text.text[opaque.text.begin]));
+    const char letter = size == 1 ? '0' : 'X';
+    masked.replace(opaque.text.begin - segment.text.begin, size, size,
+                   opaque.breaks_word ? '\n'
+                   : tag              ? '\''
+                                      : letter);
   }
   std::vector<TextSpan> within;
   for (const TextSpan span : whole) {
@@ -33,7 +41,7 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
   }
   std::vector<TextSpan> spans = SplitAround(masked, within);
   for (TextSpan& span : spans) {
-    if (segment.writing == Writing::kPlain) span = WithoutListMarker(masked, span);
+    if (!IsAttribute(segment.writing)) span = WithoutListMarker(masked, span);
     span = {span.begin + segment.text.begin, span.end + segment.text.begin};
   }
   return spans;
@@ -175,13 +183,14 @@ std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split,
 }
 
 void ForgetLiterals(const MarkedText& text, MarkedSentence* sentence) {
-  std::vector<int> places(sentence->marks.size());  // of those that stay
+  std::vector<int> places(sentence->marks.size());  // of those that stay, or are around them
   size_t kept = 0;
   for (size_t m = 0; m < sentence->marks.size(); ++m) {
-    if (text.marks[static_cast<size_t>(sentence->numbers[m])].is_literal) continue;
-    places[m] = static_cast<int>(kept);
     SentenceMark mark = std::move(sentence->marks[m]);
     if (mark.parent >= 0) mark.parent = places[static_cast<size_t>(mark.parent)];
+    places[m] = mark.parent;
+    if (text.marks[static_cast<size_t>(sentence->numbers[m])].is_literal) continue;
+    places[m] = static_cast<int>(kept);
     sentence->marks[kept] = std::move(mark);
     sentence->numbers[kept++] = sentence->numbers[m];
   }

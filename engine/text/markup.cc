@@ -171,10 +171,28 @@ void MarkedTextBuilder::Opaque(TextSpan element, std::string_view text) {
   if (first == text.npos) return Empty(element);
   const size_t end = text.find_last_not_of(kMarkupSpaces) + 1;
   if (first > 0) AddSpaces({element.begin, element.begin}, " ");
-  AddMark(MarkKind::kOpaque, element, false);
+  Mark* mark = first > 0 ? nullptr : Touching();
+  if (mark == nullptr) {
+    AddMark(MarkKind::kOpaque, element, false);
+    mark = &marked_.marks.back();
+  }
   Append(element, text.substr(first, end - first));
-  marked_.marks.back().text.end = Here();
+  mark->text.end = Here();
+  mark->opening.end = element.end;
+  marked_.tags.back().raw.end = element.end;
   if (end < text.size()) AddSpaces({element.end, element.end}, " ");
+}
+
+// The opaque mark that was told last, if there is nothing but signs behind it; null: there is none.
+Mark* MarkedTextBuilder::Touching() {
+  if (marked_.tags.size() == first_tag_) return nullptr;
+  Mark& last = marked_.marks[static_cast<size_t>(marked_.tags.back().mark)];
+  if (last.kind != MarkKind::kOpaque) return nullptr;
+  constexpr size_t kMost = 3;  // bytes in between
+  const size_t behind = Here() - last.text.end;
+  if (behind == 0 || behind > kMost) return nullptr;
+  const std::string_view signs = std::string_view(draft_.text).substr(draft_.text.size() - behind);
+  return signs.find_first_not_of("+-/.:=&@#_|%*\\,~>") == signs.npos ? &last : nullptr;
 }
 
 void MarkedTextBuilder::BeginAttribute(TextSpan value, Writing writing) {

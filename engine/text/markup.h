@@ -98,10 +98,10 @@ struct Mark {
   TextSpan opening;  // bytes of raw: the start tag, or the whole of an empty or opaque element
   TextSpan closing;  // the end tag of a paired one
   int parent = -1;   // the innermost paired mark around it
-  bool is_literal = false;  // opaque, and not an element (literal_marks.h)
+  bool is_literal = false;  // not of the markup (literal_marks.h)
   bool in_order = false;    // those of a sentence stay in their order, whatever their places
   // An empty mark that ends a word, such as <br>: its text is a space that raw does not have,
-  // unless there is white space next to it.
+  // unless there is white space next to it.  A literal of that name ends a sentence.
   bool breaks_word = false;
 };
 
@@ -156,6 +156,7 @@ class MarkedTextBuilder {
 
   void Empty(TextSpan element, bool breaks_word = false);
   // `text` is what a reader would see of the element; nothing but white space: it is an empty one.
+  // What touches is one mark, with signs in between: <kbd>Ctrl</kbd>+<kbd>C</kbd>.
   void Opaque(TextSpan element, std::string_view text);
 
   // A boundary: what was told before it and what follows are different sentences.  Marks stay open.
@@ -183,6 +184,7 @@ class MarkedTextBuilder {
   void AddSpaces(TextSpan raw, std::string_view spaces);
   void AddMark(MarkKind kind, TextSpan raw, bool breaks_word);
   size_t Here() const;
+  Mark* Touching();
   void FinishSegment(size_t raw);
   void Add(Draft draft);
 

@@ -413,9 +413,13 @@ std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextS
 TextSpan WithoutListMarker(std::string_view text, TextSpan sentence) {
   const std::string_view before = text.substr(0, sentence.begin);
   const size_t visible = before.find_last_not_of(" \t");
-  if (visible != before.npos && before[visible] != '\n' && before[visible] != '\r') return sentence;
-  const auto size_of_marker = [](std::string_view rest) -> size_t {
-    for (const std::string_view bullet : {"*", "-", "+", "·", "•", "–", "—", "[ ]", "[x]", "[X]"}) {
+  const bool in_line = visible != before.npos && before[visible] != '\n' && before[visible] != '\r';
+  const auto size_of_marker = [in_line](std::string_view rest) -> size_t {
+    for (const std::string_view dash : {"-", "–", "—"}) {
+      if (rest.starts_with(dash)) return dash.size();
+    }
+    if (in_line) return 0;
+    for (const std::string_view bullet : {"*", "+", "·", "•", "[ ]", "[x]", "[X]"}) {
       if (rest.starts_with(bullet)) return bullet.size();
     }
     if (rest.starts_with('>')) return std::min(rest.find_first_not_of('>'), rest.size());

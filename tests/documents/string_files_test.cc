@@ -430,8 +430,13 @@ TEST(FluentReader, PatternsAreTranslated) {
       InUpperCase(ReadFluent, kPart),
       "# kept\nhello = HELLO, { $name }!\n    .title = A \"TITLE\"\n-brand = kept\n    .a = kept\n"
       "long =\n    ONE TWO\n\n    THREE\ndogs = { $n ->\n    [one] ONE DOG\n"
-      "   *[other] { $n } DOGS { -brand(case: \"}\") }\n}\nboth = I have { $n ->\n   *[other] "
-      "dogs\n  }\n");
+      "   *[other] { $n } DOGS { -brand(case: \"}\") }\n}\nboth = I HAVE { $n ->\n   *[other] "
+      "DOGS\n  }\n");
+  EXPECT_EQ(InUpperCase(ReadFluent,
+                        "a = The { $x ->\n   *[b] { $y ->\n       *[c] one\n    } dog\n} of { $z } "
+                        "has { $n ->\n   *[other] cats\n}\n    and more\n"),
+            "a = THE { $x ->\n   *[b] { $y ->\n       *[c] ONE\n    } DOG\n} OF { $z } "
+            "HAS { $n ->\n   *[other] CATS\n}\n    AND MORE\n");
   EXPECT_EQ(With("{ x\n.y", ReadFluent, "a = b\n"), "a = {\"{\"} x\n        {\".\"}y\n");
 }
 

@@ -169,6 +169,23 @@ TEST(SubtitleReader, ReferencesComeBack) {
   EXPECT_EQ(SrtAs("R&B --> hier", "R&B here"), "R&B -> hier");
 }
 
+TEST(SubtitleReader, ReferencesOfSymbolsAreTags) {
+  constexpr std::string_view kCue = "1\n00:00:01,000 --> 00:00:02,000\n";
+  const std::string part = absl::StrCat(std::string(kCue), "&nbsp;It is 10&nbsp;km &rarr; home\n");
+  EXPECT_THAT(TextsOf(ReadSrt, part), ElementsAre("It is 10 <x1/>km <x2/> home"));
+  EXPECT_EQ(InUpperCase(ReadSrt, part),
+            absl::StrCat(std::string(kCue), "&nbsp;IT IS 10&nbsp;KM &rarr; HOME\n"));
+}
+
+TEST(SubtitleReader, WhatOnlyEndsInAColonIsNoName) {
+  const auto texts = [](const std::string& lines) {
+    return TextsOf(ReadSrt, "1\n00:00:01,000 --> 00:00:02,000\n" + lines + "\n");
+  };
+  EXPECT_THAT(texts("He said: go on."), ElementsAre("He said: go on."));
+  EXPECT_THAT(texts("They said:\nlook there."), ElementsAre("They said: look there."));
+  EXPECT_THAT(texts("Mr. Who: Go on."), ElementsAre("Go on."));
+}
+
 TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {
   const std::string part = "WEBVTT\n\n00:01.000 --> 00:03.000\nIt <00:01.500>is <00:02.000>he";
   const auto swapped = [](const Passage&) { return "<x2/>Er <x1/>ist <x1/>es"; };

@@ -4,6 +4,7 @@
 //   - every literal of the source is in the translation, as often as there, and those that get
 //     their values by their places in their order;
 //   - no number is in it that the source does not have, so nothing of a stand-in;
+//   - what belongs together does not cross: <b>, </b> and **, **;
 //   - a text with words does not become one without.
 //
 // DRAGOMAN_SEED sets the first seed.
@@ -36,16 +37,44 @@ constexpr const char* kLiterals[] = {"%s",        "%1$s",  "%d",           "{nam
 constexpr const char* kWords[] = {"the", "cat",   "sees",  "an old", "house,", "of",
                                   "and", "seven", "don't", "who",    "24",     "1,000"};
 
+constexpr std::pair<const char*, const char*> kPairs[] = {
+    {"<i id=\"1\">", "</i>"}, {"[u]", "[/u]"}, {"[", "](/there)"}, {"&lt;s&gt;", "&lt;/s&gt;"}};
+
 using Random = std::mt19937_64;
 
 std::string SourceText(Random& random) {
   std::string text = "When";
+  std::vector<const char*> open;  // what ends them
   for (size_t parts = 1 + random() % 9; parts > 0; --parts) {
     text += ' ';
+    if (open.size() < std::size(kPairs) && random() % 4 == 0) {
+      text += kPairs[open.size()].first;
+      open.push_back(kPairs[open.size()].second);
+    }
     text += random() % 2 == 0 ? kLiterals[random() % std::size(kLiterals)]
                               : kWords[random() % std::size(kWords)];
+    for (; !open.empty() && random() % 3 == 0; open.pop_back()) text += open.back();
   }
+  for (; !open.empty(); open.pop_back()) text += open.back();
   return text + (random() % 2 == 0 ? "." : "");
+}
+
+// Whether what begins later ends earlier, for all of these that are there once.
+bool AreNested(std::string_view text) {
+  const auto once = [&](std::string_view part) {
+    const size_t at = text.find(part);
+    return at == text.rfind(part) ? at : text.npos;
+  };
+  std::vector<std::pair<size_t, size_t>> found;
+  for (const auto& [begin, end] : kPairs) {
+    const size_t from = once(begin), to = once(end);
+    if (from != text.npos && to != text.npos) found.emplace_back(from, to);
+  }
+  return std::all_of(found.begin(), found.end(), [&](const auto& a) {
+    return a.first < a.second && std::none_of(found.begin(), found.end(), [&](const auto& b) {
+             return a.first < b.first && b.first < a.second && a.second < b.second;
+           });
+  });
 }
 
 // What a bad model says of a text: with `digits`, it changes them, too, which nobody can notice but
@@ -204,6 +233,7 @@ TEST(AdversarialTranslation, TheLawsOfTextHold) {
       EXPECT_TRUE(known.count(number) > 0) << number;
     }
     EXPECT_TRUE(HasLetterOrDigit(target));
+    EXPECT_TRUE(!AreNested(source) || AreNested(target));
   }
 }
 

@@ -71,6 +71,7 @@ TEST(Markup, EmptyElementsKeepTheirNeighbour) {
 TEST(Markup, AMarkWithoutWordsStays) {
   EXPECT_EQ(Translate("A <b>big</b> cat.", Script::kNothing), "<b></b>");
   EXPECT_EQ(Reversed("one <b></b>two"), "<b></b>two one");
+  EXPECT_EQ(Reversed("a <b>one</b> <i></i> <b>two</b>"), "<i></i> <b>two</b> <b>one</b> a");
 }
 
 TEST(Markup, IgnoredElementsComeBackAsTheyWere) {

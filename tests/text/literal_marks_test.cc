@@ -55,6 +55,26 @@ TEST(LiteralMarks, TagsPartLiterals) {
               ElementsAre("%1$s in -1", "%1$s in 0", "0 in -1", "%s in -1", "%d in -1"));
 }
 
+TEST(LiteralMarks, TagsThatBelongTogetherArePairs) {
+  EXPECT_EQ(ReadOf("A <b>big</b> **old** <i>cat, un[der](/line)."), "A big old cat, under.");
+  EXPECT_THAT(MarksOf("&lt;b&gt;a &lt;i&gt;b&lt;/i&gt;&lt;/b&gt;"),
+              ElementsAre("<b> in -1", "a <i>b</i> in -1", "<i> in 1", "b in 1", "</i> in 1",
+                          "</b> in -1"));
+  EXPECT_THAT(MarksOf("&lt;b&gt;a <i>b&lt;/b&gt;</i> &lt;b&gt;"),
+              ElementsAre("<b> in -1", "b</b> in -1", "</b> in 1", "<b> in -1"));
+  EXPECT_THAT(SentencesOf("<b>Stop.</b> <i>Go on. Now</i>"),
+              ElementsAre("<b>Stop.</b>", "<i>Go on.", "Now</i>"));
+  EXPECT_THAT(SentencesOf("<p>one</p><P>two<br/>three</P>"), ElementsAre("one", "two", "three"));
+}
+
+TEST(LiteralMarks, WhatTouchesIsOneMark) {
+  EXPECT_EQ(
+      ReadOf(ReadHtml("Press <kbd>Ctrl</kbd>+<kbd>C</kbd> or <kbd>Alt</kbd> + <kbd>X</kbd>.", {})),
+      "Press 7294 or Alt + X.");
+  EXPECT_EQ(ReadOf(ReadHtml("<code>a</code>, <code>b</code> and <code>c</code>d", {})),
+            "a, b and c d");
+}
+
 TEST(LiteralMarks, AnEmojiIsNotRead) {
   EXPECT_EQ(ReadOf("Give %s 🙂 to %s."), "Give 7294  to 8716.");
 }

@@ -57,6 +57,20 @@ TEST(Literals, InlineCodeIsFoundWithItsRole) {
   EXPECT_THAT(Found("He said `yes' and ``no'', and (`why?') she said `no'."), IsEmpty());
 }
 
+TEST(Literals, WhatStandsAroundWordsIsTwo) {
+  EXPECT_THAT(Found("The **big %s** and *small* _old_ ~~cat~~, ***x***."),
+              ElementsAre("**", "%s", "**", "*", "*", "_", "_", "~~", "~~", "***", "***"));
+  EXPECT_THAT(Found("See [our **rules**](/a_(b) \"c\") and ![it](x.png), [b]x[/b]."),
+              ElementsAre("[", "**", "**", "](/a_(b) \"c\")", "![", "](x.png)", "[b]", "[/b]"));
+  EXPECT_THAT(Found("2 * 3 * 4, cost* and tax*, and a[1](2"), IsEmpty());
+  EXPECT_THAT(Found("**%s**"), ElementsAre("**%s**"));
+  std::vector<std::string> parts;
+  for (const Literal& tag : FindLiterals("<b c='d'>x</b><br/>&lt;i&gt;**x**")) {
+    parts.push_back("ABE"[tag.part] + std::string(tag.name));
+  }
+  EXPECT_THAT(parts, ElementsAre("Bb", "Eb", "Abr", "Bi", "B**", "E**"));
+}
+
 TEST(Literals, TagsWithQuotesInQuotesAndNumbersWithSigns) {
   EXPECT_THAT(Found(R"(<a href="x" title="The \"y\" z">here</a>, #12 of 2024-01-02)"),
               ElementsAre(R"(<a href="x" title="The \"y\" z">)", "</a>", "#12", "2024-01-02"));

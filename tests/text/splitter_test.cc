@@ -212,6 +212,16 @@ TEST(Splitter, ArmenianAndGreekHaveMarksOfTheirOwn) {
   ExpectWhole({"Note: This stays; So does this."});
 }
 
+TEST(Splitter, ADashOfADialogueIsNoPartOfItsSentence) {
+  const std::string text = "- No! - Yes! * So? – Why?";
+  std::vector<std::string> said;
+  for (const TextSpan& span : SplitSentences(text)) {
+    const TextSpan core = WithoutListMarker(text, span);
+    said.push_back(text.substr(core.begin, core.size()));
+  }
+  EXPECT_EQ(said, (std::vector<std::string>{"No!", "Yes!", "* So?", "Why?"}));
+}
+
 TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   constexpr uint32_t kSeed = 11;
   SCOPED_TRACE(kSeed);

@@ -441,30 +441,21 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
   if (!part.stays) renderer->Set(sentence, std::move(part.target), std::move(part.placement));
 }
 
-bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                 absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment) {
-  return std::any_of(hypotheses.begin(), hypotheses.end(), [&](const Hypothesis& hypothesis) {
-    return Finish(tokenizer, alignment, {text, sentence, &hypothesis}).stays;
-  });
-}
-
-NumbersSaid CheckNumbers(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                         const Hypothesis& hypothesis, const AlignmentPlan& alignment) {
-  const Part part = Finish(tokenizer, alignment, {text, sentence, &hypothesis});
-  if (part.stays) return {.damaged = true};
-  const auto [source, target] = WithoutOpaque(part);
-  NumbersSaid said = {.invents = CountDigits(target) > CountDigits(source)};
-  const std::string& language = part.sentence().numerals->languages.target;
-  for (const LiteralFault& fault : CheckLiterals(source, target, language)) {
-    if (CountDigits(fault.text) > 0) said.lost.push_back(fault.source);
+SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                        absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment,
+                        const std::string* language) {
+  SentenceFaults faults;
+  for (const Hypothesis& hypothesis : hypotheses) {
+    const Part part = Finish(tokenizer, alignment, {text, sentence, &hypothesis});
+    faults.damaged = faults.damaged || part.stays;
+    if (language == nullptr || faults.damaged || &hypothesis != &hypotheses.front()) continue;
+    const auto [source, target] = WithoutOpaque(part);
+    faults.invents = CountDigits(target) > CountDigits(source);
+    for (const LiteralFault& fault : CheckLiterals(source, target, *language)) {
+      if (CountDigits(fault.text) > 0) faults.lost.push_back(fault.source);
+    }
   }
-  return said;
-}
-
-void TakeUnread(PlannedText* text, size_t sentence) {
-  PlannedSentence& planned = text->sentences[sentence];
-  planned.source = planned.unread->source;
-  text->marked->sentences[sentence].marks = planned.unread->marks;
+  return faults;
 }
 
 }  // namespace dragoman

@@ -42,23 +42,16 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
 
-// Whether a sentence must be read again without its literals: one of these hypotheses is damaged
-// (placement.h).
-bool WantsUnread(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                 absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment);
-
-// What became of the numbers of a sentence.
-struct NumbersSaid {
-  bool damaged = false;        // the hypothesis is (placement.h)
-  bool invents = false;        // it has more digits than the sentence
-  std::vector<TextSpan> lost;  // bytes of the sentence
+// What is wrong with the translation of a sentence.
+struct SentenceFaults {
+  bool damaged = false;        // one of the hypotheses (placement.h)
+  bool invents = false;        // the best one has more digits than the sentence
+  std::vector<TextSpan> lost;  // numbers that it does not have: bytes of the sentence
 };
-// REQUIRES: the sentence has numerals.
-NumbersSaid CheckNumbers(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
-                         const Hypothesis& hypothesis, const AlignmentPlan& alignment);
-
-// Makes a sentence the one that was read again.
-void TakeUnread(PlannedText* text, size_t sentence);
+// Numbers are looked for if there is a `language` that they are written in.
+SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
+                        absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment,
+                        const std::string* language);
 
 }  // namespace dragoman
 

@@ -10,7 +10,6 @@
 #include "engine/base/status.h"
 #include "engine/request/assembly.h"
 #include "engine/request/progress.h"
-#include "engine/request/repair.h"
 #include "engine/request/still_wanted.h"
 
 namespace dragoman {
@@ -32,12 +31,6 @@ size_t PreparingWork(const HopRequest& request) {
 
 bool TakesLong(size_t work) { return work > StillWanted::kWorkBetween; }
 
-// Of a sentence with numbers, and which of them it has lost.
-struct NumberedResult {
-  JobResult result;
-  std::vector<TextSpan> lost;
-};
-
 // Each job writes its own result; the last one to finish assembles the translations.
 class Hop : public std::enable_shared_from_this<Hop> {
  public:
@@ -52,16 +45,11 @@ class Hop : public std::enable_shared_from_this<Hop> {
   PlannedSentence& SentenceOf(size_t job) {
     return plan_.texts[plan_.places[job].text].sentences[plan_.places[job].sentence];
   }
-  NumbersSaid NumbersOf(size_t job, const JobResult& result) {
-    return CheckNumbers(model_->tokenizer(), plan_.texts[plan_.places[job].text],
-                        plan_.places[job].sentence, result.hypotheses.front(), plan_.alignment);
-  }
   void Run(const PlanContext& context, HopRequest request);
   absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, HopRequest request);
-  void SetCallbacks(size_t job, JobPtr plain, Job* to);
-  void OrUnread(size_t job, JobPtr unread, Job* to);
-  void OrWithNumbers(size_t job, Job* to);
-  void SayNumbers(size_t job, std::shared_ptr<NumberedResult> best, bool stand_in);
+  void SetCallbacks(size_t job, Job* to);
+  void Attempted(size_t job, JobResult result);
+  void Finish(const std::function<void(absl::Status)>& then);
   void JobDone(size_t job, JobResult result);
   void Answer(absl::Status status);
   void Respond(absl::Status status);
@@ -107,100 +95,45 @@ void Hop::Run(const PlanContext& context, HopRequest request) {
 absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, HopRequest request) {
   ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), call_.state));
   std::vector<JobPtr> jobs = std::move(plan_.jobs);
-  std::vector<JobPtr> plain = std::move(plan_.plain);
   results_.resize(jobs.size());
   jobs_left_ = static_cast<int>(jobs.size());
   if (call_.on_progress != nullptr) {
     teller_.emplace(&model_->tokenizer(), &plan_, &results_, WantedBy(call_.state.get()),
                     call_.on_progress);
   }
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    SetCallbacks(i, std::move(plain[i]), jobs[i].get());
-  }
+  for (size_t i = 0; i < jobs.size(); ++i) SetCallbacks(i, jobs[i].get());
   return jobs;
 }
 
-void Hop::SetCallbacks(size_t job, JobPtr plain, Job* to) {
+void Hop::SetCallbacks(size_t job, Job* to) {
   to->on_done = [self = shared_from_this(), job](JobResult result) {
-    self->JobDone(job, std::move(result));
+    self->Attempted(job, std::move(result));
   };
-  // Of a sentence that may have two jobs, nothing is certain before both are done.
-  const PlannedSentence& sentence = SentenceOf(job);
-  if (sentence.numerals != nullptr) OrWithNumbers(job, to);
-  if (sentence.unread != nullptr) return OrUnread(job, std::move(plain), to);
-  if (plain != nullptr) return OrPlainly(std::move(plain), plan_.doubtful_loss, pool_, to);
-  if (!teller_.has_value() || sentence.numerals != nullptr) return;
+  // Of a sentence that may be translated again, nothing is certain before it is done.
+  if (!teller_.has_value() || SentenceOf(job).attempts != nullptr) return;
   to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
     self->teller_->Stable(job, tokens);
   };
 }
 
-// Makes a job that reads stand-ins one for the whole sentence: if something of them is left, the
-// sentence is read again without its literals.  If that cannot be, it stays as it is.
-void Hop::OrUnread(size_t job, JobPtr unread, Job* to) {
-  const auto spare = std::make_shared<JobPtr>(std::move(unread));
-  to->on_done = [=, self = shared_from_this(), done = std::move(to->on_done)](JobResult result) {
-    PlannedText& text = self->plan_.texts[self->plan_.places[job].text];
-    const size_t sentence = self->plan_.places[job].sentence;
-    if (!result.status.ok() || !WantsUnread(self->model_->tokenizer(), text, sentence,
-                                            result.hypotheses, self->plan_.alignment)) {
-      return done(std::move(result));
+// The result of a sentence's job, or of a further attempt (attempts.h).
+void Hop::Attempted(size_t job, JobResult result) {
+  if (!result.status.ok() || SentenceOf(job).attempts == nullptr) {
+    return JobDone(job, std::move(result));
+  }
+  const auto best = std::make_shared<JobResult>(std::move(result));
+  Finish([=, self = shared_from_this()](absl::Status status) {
+    std::vector<JobPtr> next(1);
+    if (status.ok()) {
+      next[0] = NextAttempt(self->model_->tokenizer(), self->plan_.alignment,
+                            &self->plan_.texts[self->plan_.places[job].text],
+                            self->plan_.places[job].sentence, best.get());
+      if (next[0] == nullptr) return self->JobDone(job, std::move(*best));
+      next[0]->on_done = [=](JobResult other) { self->Attempted(job, std::move(other)); };
+      status = self->pool_->Submit(std::move(next));
     }
-    (*spare)->on_done = [=, &text, times = result.times](JobResult other) {
-      other.times.steps += times.steps;
-      other.times.kept += times.kept;
-      TakeUnread(&text, sentence);
-      self->JobDone(job, std::move(other));
-    };
-    std::vector<JobPtr> jobs;
-    jobs.push_back(std::move(*spare));
-    if (!self->pool_->Submit(std::move(jobs)).ok()) self->JobDone(job, std::move(result));
-  };
-}
-
-// Makes a job one for a sentence that is translated again if a number is lost (numerals.h).
-void Hop::OrWithNumbers(size_t job, Job* to) {
-  to->on_done = [=, self = shared_from_this()](JobResult result) {
-    if (!result.status.ok()) return self->JobDone(job, std::move(result));
-    NumbersSaid said = self->NumbersOf(job, result);
-    if (said.damaged || said.lost.empty()) return self->JobDone(job, std::move(result));
-    self->SayNumbers(
-        job,
-        std::make_shared<NumberedResult>(NumberedResult{std::move(result), std::move(said.lost)}),
-        /*stand_in=*/false);
-  };
-}
-
-// Translates a sentence again, and keeps what has lost fewer numbers.
-void Hop::SayNumbers(size_t job, std::shared_ptr<NumberedResult> best, bool stand_in) {
-  const auto go_on = [=, self = shared_from_this()] {
-    if (stand_in || best->lost.empty()) return self->JobDone(job, std::move(best->result));
-    self->SayNumbers(job, best, /*stand_in=*/true);
-  };
-  const NumeralSentence& numerals = *SentenceOf(job).numerals;
-  const auto reading = std::make_shared<NumeralReading>(
-      stand_in ? StandInForNumerals(numerals) : SayNumerals(numerals, best->lost));
-  if (reading->job == nullptr) return go_on();
-  std::vector<JobPtr> jobs;
-  jobs.push_back(std::move(reading->job));
-  jobs.back()->on_done = [=, self = shared_from_this()](JobResult result) {
-    if (!result.status.ok()) return self->JobDone(job, std::move(result));
-    best->result.times.steps += result.times.steps;
-    best->result.times.kept += result.times.kept;
-    if (!PutNumeralsBack(*reading, &result.hypotheses.front())) return go_on();
-    PlannedSentence& sentence = self->SentenceOf(job);
-    std::swap(sentence.source, reading->source);
-    NumbersSaid said = self->NumbersOf(job, result);
-    if (!said.damaged && !said.invents && said.lost.size() < best->lost.size()) {
-      result.times = best->result.times;
-      *best = {std::move(result), std::move(said.lost)};
-    } else {
-      std::swap(sentence.source, reading->source);
-    }
-    go_on();
-  };
-  const absl::Status status = pool_->Submit(std::move(jobs));
-  if (!status.ok()) JobDone(job, {.status = status});
+    if (!status.ok()) self->JobDone(job, {.status = std::move(status)});
+  });
 }
 
 void Hop::JobDone(size_t job, JobResult result) {
@@ -220,9 +153,13 @@ void Hop::JobDone(size_t job, JobResult result) {
   absl::Status status;
   for (const JobResult& each : results_) AddError(each.status, &status);
   if (!status.ok()) return Answer(std::move(status));
-  // A worker has others to serve, but does it if too much waits for those who should.
-  PrepareInPool(pool_, call_.state, work_, [self = shared_from_this()](const absl::Status& then) {
-    self->Answer(absl::IsResourceExhausted(then) ? absl::OkStatus() : then);
+  Finish([self = shared_from_this()](absl::Status then) { self->Answer(std::move(then)); });
+}
+
+// A worker has others to serve, but does it if too much waits for those who should.
+void Hop::Finish(const std::function<void(absl::Status)>& then) {
+  PrepareInPool(pool_, call_.state, work_, [then](const absl::Status& status) {
+    then(absl::IsResourceExhausted(status) ? absl::OkStatus() : status);
   });
 }
 

@@ -2,51 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <numeric>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_replace.h"
-#include "absl/strings/string_view.h"
-#include "engine/base/utf8.h"
 #include "engine/model/attention_tree.h"
 #include "engine/request/glossary.h"
 #include "engine/request/repair.h"
 #include "engine/search/phrases.h"
 #include "engine/text/numbers.h"
-#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
 
 bool Overlap(TextSpan a, TextSpan b) { return a.begin < b.end && b.begin < a.end; }
-
-// Whether there is a letter, a digit or an underscore before or after these bytes.
-bool TouchesWord(std::string_view text, TextSpan span) {
-  const auto is_of_word = [](char32_t c) { return IsLetterOrDigit(c) || c == '_'; };
-  size_t after = span.end;
-  return (span.begin > 0 && is_of_word(LastCodePoint(text.substr(0, span.begin)))) ||
-         (after < text.size() && is_of_word(NextCodePoint(text, &after)));
-}
-
-// The bytes of the ending of an English ordinal number ("17th") that a text begins with.
-size_t OrdinalSize(std::string_view text) {
-  for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
-    if (text.starts_with(ending)) return ending.size();
-  }
-  return 0;
-}
-
-// With the sign of a currency before it, or that of percent after it: "$5", "5%".
-TextSpan WithSign(std::string_view text, TextSpan span) {
-  for (const std::string_view sign : {"$", "€", "£", "¥"}) {
-    if (text.substr(0, span.begin).ends_with(sign)) span.begin -= sign.size();
-  }
-  for (const std::string_view sign : {"%", "€"}) {
-    if (text.substr(span.end).starts_with(sign)) span.end += sign.size();
-  }
-  return span;
-}
 
 // Whether no mark covers or cuts these bytes of a sentence.
 bool IsFree(TextSpan span, const NumeralSentence& sentence) {
@@ -64,11 +31,11 @@ std::vector<TextSpan> FreeNumerals(const NumeralSentence& sentence) {
 }
 
 // Reads the sentence with these marks.  No job if that gives too many tokens.
-NumeralReading Read(const NumeralSentence& sentence, absl::Span<const SentenceMark> marks) {
+SentenceReading Read(const NumeralSentence& sentence, absl::Span<const SentenceMark> marks) {
   const Tokenizer& tokenizer = sentence.job->model->tokenizer();
   const ModelInput input = InputOf(sentence.text, marks);
   const EncodedText encoded = tokenizer.Encode(input.text, sentence.frame, /*with_spans=*/true);
-  NumeralReading reading;
+  SentenceReading reading;
   for (size_t i = 0; i < encoded.ids.size(); ++i) {
     TextSpan span = encoded.spans[i];
     if (span.size() > 0) span = input.to_sentence.Map(span);
@@ -90,7 +57,7 @@ NumeralReading Read(const NumeralSentence& sentence, absl::Span<const SentenceMa
 }
 
 // The job is null if the phrases are too many or too long.
-void AddPhrases(std::vector<Phrase> phrases, NumeralReading* reading) {
+void AddPhrases(std::vector<Phrase> phrases, SentenceReading* reading) {
   Job& job = *reading->job;
   size_t needed = job.prefix.size() + 1;
   for (Phrase& phrase : phrases) job.phrases.push_back(std::move(phrase));
@@ -123,46 +90,6 @@ void Stretch(size_t at, size_t from, size_t to, size_t width, std::vector<T>* ro
 
 }  // namespace
 
-std::vector<TextSpan> FindNumerals(std::string_view text) {
-  std::vector<TextSpan> numerals;
-  for (const Number& number : FindNumbers(text)) {
-    const size_t last = numerals.empty() ? 0 : numerals.back().end;
-    if (!numerals.empty() && last + 1 == number.span.begin &&
-        std::string_view(":/-").find(text[last]) != std::string_view::npos) {
-      numerals.back().end = number.span.end;
-    } else {
-      numerals.push_back(number.span);
-    }
-  }
-  for (TextSpan& numeral : numerals) numeral.end += OrdinalSize(text.substr(numeral.end));
-  std::erase_if(numerals, [&](TextSpan span) { return TouchesWord(text, span); });
-  return numerals;
-}
-
-std::vector<std::string> FormsOf(const std::string& numeral, const LanguagePair& languages) {
-  std::vector<std::string> forms = {numeral};
-  const auto add =
-      [&](std::initializer_list<std::pair<absl::string_view, absl::string_view>> with) {
-        std::string form = absl::StrReplaceAll(numeral, with);
-        if (std::find(forms.begin(), forms.end(), form) == forms.end()) forms.push_back(form);
-      };
-  if (numeral.find_first_not_of("0123456789.,") == numeral.npos) {
-    const bool from_english = languages.source.starts_with("en");
-    const char *const group = from_english ? "," : ".", *const point = from_english ? "." : ",";
-    if (from_english != languages.target.starts_with("en")) {
-      add({{group, point}, {point, group}});
-      add({{group, " "}, {point, group}});
-    }
-    add({{group, ""}});
-  } else if (absl::ascii_isalpha(static_cast<unsigned char>(numeral.back()))) {
-    const std::string digits = numeral.substr(0, numeral.size() - 2);
-    forms = {languages.target.starts_with("de") ? digits + "." : digits, digits, numeral};
-  } else if (numeral.find_first_not_of("0123456789:") == numeral.npos) {
-    for (const char* const mark : {".", " h ", "h"}) add({{":", mark}});
-  }
-  return forms;
-}
-
 bool MaySayNumerals(const Job& job) {
   const SearchOptions& options = job.options;
   return !options.sampling && !options.return_alternatives && options.num_hypotheses == 1 &&
@@ -170,8 +97,8 @@ bool MaySayNumerals(const Job& job) {
          job.heads.empty() && job.candidates == 0 && !job.score_prefix && job.draft_loss == 0.0f;
 }
 
-NumeralReading SayNumerals(const NumeralSentence& sentence, const std::vector<TextSpan>& lost) {
-  NumeralReading reading = Read(sentence, sentence.marks);
+SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<TextSpan>& lost) {
+  SentenceReading reading = Read(sentence, sentence.marks);
   if (reading.job == nullptr) return reading;
   const Tokenizer& tokenizer = reading.job->model->tokenizer();
   const bool places = reading.job->model->network().attends() &&
@@ -204,7 +131,7 @@ NumeralReading SayNumerals(const NumeralSentence& sentence, const std::vector<Te
   return reading;
 }
 
-NumeralReading StandInForNumerals(const NumeralSentence& sentence) {
+SentenceReading StandInForNumerals(const NumeralSentence& sentence) {
   const Job& plain = *sentence.job;
   // Terms are bound to tokens that this reading does not have.
   if (plain.places_phrases()) return {};
@@ -229,7 +156,7 @@ NumeralReading StandInForNumerals(const NumeralSentence& sentence) {
   std::stable_sort(marks.begin(), marks.end(), [](const SentenceMark& a, const SentenceMark& b) {
     return a.text.begin < b.text.begin;
   });
-  NumeralReading reading = Read(sentence, marks);
+  SentenceReading reading = Read(sentence, marks);
   if (added.empty()) reading.job.reset();
   if (reading.job == nullptr) return reading;
   std::vector<Phrase> phrases;
@@ -246,7 +173,7 @@ NumeralReading StandInForNumerals(const NumeralSentence& sentence) {
   return reading;
 }
 
-bool PutNumeralsBack(const NumeralReading& reading, Hypothesis* hypothesis) {
+bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis) {
   std::vector<int32_t>& tokens = hypothesis->tokens;
   for (const auto& [from, to] : reading.places) {
     const auto found = std::search(tokens.begin(), tokens.end(), from.begin(), from.end());

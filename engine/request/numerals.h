@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,13 +25,6 @@
 #include "engine/text/word_joins.h"
 
 namespace dragoman {
-
-// The bytes of the numbers of a text that stand alone, in order: "12", "1,000.50", "18:37",
-// "22nd", not those in "B2".  REQUIRES: text is valid UTF-8.
-std::vector<TextSpan> FindNumerals(std::string_view text);
-
-// How a number may be written in a translation; as it is, first.
-std::vector<std::string> FormsOf(const std::string& numeral, const LanguagePair& languages);
 
 // Whether a job's translation can be searched for again: it is one, found by a beam search, and
 // nothing but its text is asked for.
@@ -48,22 +42,23 @@ struct NumeralSentence {
   std::shared_ptr<const WordJoins> joins;  // of the model
 };
 
-// How it is read again.
-struct NumeralReading {
+// How a sentence is read again.
+struct SentenceReading {
   JobPtr job;                        // null: it cannot be read so
   std::vector<AlignedToken> source;  // what the job reads, with its bytes of the text
   // What a hypothesis has of stand-ins, and the tokens that come into their place.
   std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> places;
+  std::optional<std::vector<SentenceMark>> marks;  // if they are others
 };
 
 // So that those of its numbers that have bytes of `lost` must be said.
-NumeralReading SayNumerals(const NumeralSentence& sentence, const std::vector<TextSpan>& lost);
+SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<TextSpan>& lost);
 
 // With stand-ins.
-NumeralReading StandInForNumerals(const NumeralSentence& sentence);
+SentenceReading StandInForNumerals(const NumeralSentence& sentence);
 
 // Puts the numbers into the places of their stand-ins.  False if one is not there.
-bool PutNumeralsBack(const NumeralReading& reading, Hypothesis* hypothesis);
+bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis);
 
 }  // namespace dragoman
 

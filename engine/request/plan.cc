@@ -139,11 +139,11 @@ class Planner {
   bool AddStored(size_t t, const EncodedText& encoded, bool marked, const TextMap* map,
                  PlannedSentence* sentence);
   bool KeepsWords() const;
-  absl::StatusOr<JobPtr> ReadWithoutLiterals(size_t t, const Job& job, const MarkedSentence& marked,
-                                             PlannedSentence* sentence);
+  absl::StatusOr<SentenceReading> ReadWithoutLiterals(size_t t, const Job& job,
+                                                      const MarkedSentence& marked, TextSpan span);
   std::shared_ptr<const NumeralSentence> KeepNumerals(size_t t, const Job& job,
                                                       const MarkedSentence* marked, TextSpan span);
-  void AddJob(JobPtr job, JobPtr plain, size_t t, PlannedSentence* sentence);
+  void AddJob(JobPtr job, size_t t, PlannedSentence* sentence);
   int Longest() const;
   std::vector<TextSpan> Divide(size_t text, TextSpan sentence, const std::string& content,
                                const MarkedSentence* marked, const TextMap* map) const;
@@ -185,7 +185,6 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = jobs_.search().mbr_candidates > 0;
   plan_.num_hypotheses = jobs_.search().num_hypotheses;
-  plan_.doubtful_loss = request_.repair.doubtful_loss;
   if (!request_.bound_later) plan_.min_quality = request_.min_quality;
   plan_.refuse_low_quality = request_.refuse_low_quality;
   return std::move(plan_);
@@ -473,19 +472,21 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   RETURN_IF_ERROR(AddInsight(job.get()));
   if (!request_.return_prefix) sentence.hidden = job->prefix.size();
   const bool whole = !plan_.texts[t].truncated;
+  Attempts further = {.doubtful_loss = request_.repair.doubtful_loss};
   JobPtr repair;
   if (match_.has_value() && whole) {
     repair = jobs_.MakeRepair(*job, *match_, content, encoded.spans);
   }
   if (repair != nullptr) {
-    std::swap(job, repair);
+    further.plain = std::exchange(job, std::move(repair));
   } else if (has_marks && whole) {
-    ASSIGN_OR_RETURN(repair, ReadWithoutLiterals(t, *job, *marked, &sentence));
+    ASSIGN_OR_RETURN(further.unread, ReadWithoutLiterals(t, *job, *marked, sentence.span));
   }
   if (whole && KeepsWords() && MaySayNumerals(*job)) {
-    sentence.numerals = KeepNumerals(t, *job, marked, sentence.span);
+    further.numerals = KeepNumerals(t, *job, marked, sentence.span);
   }
-  AddJob(std::move(job), std::move(repair), t, &sentence);
+  if (further.any()) sentence.attempts = std::make_shared<Attempts>(std::move(further));
+  AddJob(std::move(job), t, &sentence);
   return std::vector<TextSpan>();
 }
 
@@ -507,41 +508,37 @@ std::shared_ptr<const NumeralSentence> Planner::KeepNumerals(size_t t, const Job
   return std::make_shared<const NumeralSentence>(std::move(sentence));
 }
 
-// The job that reads nothing in the place of the literals of a sentence; null if it has none that
-// the other one reads as stand-ins, or is nothing but them.
-absl::StatusOr<JobPtr> Planner::ReadWithoutLiterals(size_t t, const Job& job,
-                                                    const MarkedSentence& marked,
-                                                    PlannedSentence* sentence) {
+// Reads nothing in the place of the literals of a sentence; without a job if it has none that are
+// otherwise read as stand-ins, or is nothing but them.
+absl::StatusOr<SentenceReading> Planner::ReadWithoutLiterals(size_t t, const Job& job,
+                                                             const MarkedSentence& marked,
+                                                             TextSpan span) {
+  SentenceReading reading;
   const auto stands_in = [](const SentenceMark& mark) { return mark.stand_in; };
-  if (std::none_of(marked.marks.begin(), marked.marks.end(), stands_in)) return JobPtr();
-  auto reading = std::make_shared<UnreadLiterals>();
-  reading->marks = WithoutStandIns(marked.marks);
+  if (std::none_of(marked.marks.begin(), marked.marks.end(), stands_in)) return reading;
+  reading.marks = WithoutStandIns(marked.marks);
   const ModelInput input = InputOf(
-      std::string_view(plan_.texts[t].content).substr(sentence->span.begin, sentence->span.size()),
-      reading->marks);
+      std::string_view(plan_.texts[t].content).substr(span.begin, span.size()), *reading.marks);
   EncodedText encoded = model().tokenizer().Encode(input.text, frame_, /*with_spans=*/true);
-  if (encoded.text_tokens == 0 || static_cast<int>(encoded.ids.size()) > Longest()) return JobPtr();
-  reading->source = AlignedTokens(encoded, sentence->span.begin, &input.to_sentence);
-  jobs_.SetStandIns(reading->marks);
-  ASSIGN_OR_RETURN(JobPtr second, jobs_.Make(std::move(encoded.ids), encoded.spans, t, input.text));
+  if (encoded.text_tokens == 0 || static_cast<int>(encoded.ids.size()) > Longest()) return reading;
+  reading.source = AlignedTokens(encoded, span.begin, &input.to_sentence);
+  jobs_.SetStandIns(*reading.marks);
+  ASSIGN_OR_RETURN(reading.job, jobs_.Make(std::move(encoded.ids), encoded.spans, t, input.text));
   jobs_.TakeTerms();  // the same as before
-  second->attention = job.attention;
-  second->margins = job.margins;
-  second->heads = job.heads;
-  second->candidates = job.candidates;
-  sentence->unread = std::move(reading);
-  return second;
+  reading.job->attention = job.attention;
+  reading.job->margins = job.margins;
+  reading.job->heads = job.heads;
+  reading.job->candidates = job.candidates;
+  return reading;
 }
 
-// Adds a job, and the one that may be needed besides, for the sentence of text number `t` that is
-// its last one, or will be.
-void Planner::AddJob(JobPtr job, JobPtr plain, size_t t, PlannedSentence* sentence) {
+// Adds a job for the sentence of text number `t` that is its last one, or will be.
+void Planner::AddJob(JobPtr job, size_t t, PlannedSentence* sentence) {
   const std::vector<PlannedSentence>& sentences = plan_.texts[t].sentences;
   const bool is_added = !sentences.empty() && sentence == &sentences.back();
   plan_.places.push_back({t, sentences.size() - (is_added ? 1 : 0)});
   sentence->job = static_cast<int>(plan_.jobs.size());
   plan_.jobs.push_back(std::move(job));
-  plan_.plain.push_back(std::move(plain));
 }
 
 // Adds a sentence that a memory answers.  Where tags go in the stored target, and what its words
@@ -557,7 +554,7 @@ bool Planner::AddStored(size_t t, const EncodedText& encoded, bool marked, const
   if (job != nullptr) {
     plan_.texts[t].source_tokens += static_cast<int>(encoded.ids.size());
     sentence->source = AlignedTokens(encoded, sentence->span.begin, map);
-    AddJob(std::move(job), nullptr, t, sentence);
+    AddJob(std::move(job), t, sentence);
   }
   plan_.texts[t].sentences.push_back(std::move(*sentence));
   return true;

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "engine/decode/job.h"
 #include "engine/model/model.h"
-#include "engine/request/numerals.h"
+#include "engine/request/attempts.h"
 #include "engine/request/rendering.h"
 #include "engine/request/search_request.h"
 #include "engine/request/translation.h"
@@ -82,12 +82,6 @@ struct AlignmentPlan {
   bool wants_attention() const { return options.wanted || replace_unknowns; }
 };
 
-// A sentence of which the model reads nothing in the place of its literals.
-struct UnreadLiterals {
-  std::vector<AlignedToken> source;
-  std::vector<SentenceMark> marks;
-};
-
 struct PlannedSentence {
   TextSpan span;         // bytes of the text
   int job = -1;          // its index in the plan's jobs; negative: there is nothing to translate
@@ -98,12 +92,7 @@ struct PlannedSentence {
   std::vector<AlignedToken> source;
   // The glossaries' terms in it, with their bytes of the text.
   std::vector<FoundTerm> terms;
-  // How it is read again if the translation has something else of its stand-ins than them; null: it
-  // has none, or is not.
-  std::shared_ptr<const UnreadLiterals> unread;
-  // What is needed to translate it once more if the translation has lost a number; null: it has no
-  // number.
-  std::shared_ptr<const NumeralSentence> numerals;
+  std::shared_ptr<Attempts> attempts;  // null: there is only the first one
   bool may_vanish = true;  // false: if the model says no word, the sentence stays as it is
   // What a memory has for it.  If that answers, there is no job, or one that reads the stored
   // target so that it is known where its words come from.
@@ -138,15 +127,10 @@ struct PlannedText {
 struct TranslationPlan {
   std::vector<PlannedText> texts;  // as in the request
   std::vector<JobPtr> jobs;        // one per sentence with text, in order; without on_done
-  // For each job that repairs what a memory has (repair.h): the one that translates without it,
-  // which is only needed if the repair is doubtful.  For each that reads stand-ins: the one that
-  // reads no literals, which is only needed if something of them is left.  Null for others.
-  std::vector<JobPtr> plain;
   struct Place {
     size_t text, sentence;
   };
   std::vector<Place> places;  // of the jobs' sentences
-  float doubtful_loss = 0.0f;
   bool by_consensus = false;  // hypotheses are chosen by how much they agree
   int num_hypotheses = 1;     // to be returned
   AlignmentPlan alignment;

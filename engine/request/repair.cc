@@ -35,24 +35,6 @@ std::vector<bool> Unmatched(absl::Span<const std::string_view> a,
   return unmatched;
 }
 
-// Whether the sentence should be translated plainly, too.
-bool IsDoubtful(const Hypothesis& repair, float doubtful_loss) {
-  float loss = 0.0f;
-  for (const float margin : repair.token_margins) loss -= margin;
-  return loss > doubtful_loss * static_cast<float>(repair.token_margins.size());
-}
-
-// What a sentence gets that was repaired and translated plainly.
-JobResult BetterOf(JobResult repair, JobResult plain) {
-  const bool is_better =
-      plain.status.ok() && repair.hypotheses.front().score >= plain.hypotheses.front().score;
-  JobResult& better = is_better ? repair : plain;
-  better.times.steps = repair.times.steps + plain.times.steps;
-  better.times.kept = repair.times.kept;
-  better.reused = repair.reused && plain.reused;
-  return std::move(better);
-}
-
 }  // namespace
 
 void AddToShortlist(absl::Span<const int32_t> tokens, std::vector<int32_t>* shortlist) {
@@ -103,20 +85,10 @@ JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<cha
   return job;
 }
 
-void OrPlainly(JobPtr plain, float doubtful_loss, WorkerPool* pool, Job* repair) {
-  const auto spare = std::make_shared<JobPtr>(std::move(plain));
-  repair->on_done = [=, done = std::move(repair->on_done)](JobResult result) {
-    if (!result.status.ok()) return done(std::move(result));
-    result.repaired = true;
-    if (!IsDoubtful(result.hypotheses.front(), doubtful_loss)) return done(std::move(result));
-    (*spare)->on_done = [done, result = std::move(result)](JobResult other) {
-      done(BetterOf(result, std::move(other)));
-    };
-    std::vector<JobPtr> jobs;
-    jobs.push_back(std::move(*spare));
-    const absl::Status status = pool->Submit(std::move(jobs));
-    if (!status.ok()) done({.status = status});
-  };
+bool IsDoubtful(const Hypothesis& repair, float doubtful_loss) {
+  float loss = 0.0f;
+  for (const float margin : repair.token_margins) loss -= margin;
+  return loss > doubtful_loss * static_cast<float>(repair.token_margins.size());
 }
 
 }  // namespace dragoman

@@ -25,7 +25,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/decode/worker_pool.h"
+#include "engine/decode/job.h"
 #include "engine/text/text_span.h"
 
 namespace dragoman {
@@ -46,9 +46,8 @@ bool IsRepairable(const Job& plain);
 JobPtr MakeRepair(const Job& plain, std::vector<int32_t> target, std::vector<char> changed,
                   float most_loss);
 
-// Makes a job that repairs one for the whole sentence: if its result is doubtful, `plain` is
-// submitted, too, and its on_done gets the better of both.  REQUIRES: its on_done is set.
-void OrPlainly(JobPtr plain, float doubtful_loss, WorkerPool* pool, Job* repair);
+// Whether the sentence should be translated plainly, too.
+bool IsDoubtful(const Hypothesis& repair, float doubtful_loss);
 
 }  // namespace dragoman
 

@@ -1,10 +1,15 @@
 #include "engine/text/numbers.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "engine/base/utf8.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
@@ -163,6 +168,22 @@ class NumberFinder {
   std::vector<Number> numbers_;
 };
 
+// Whether there is a letter, a digit or an underscore before or after these bytes.
+bool TouchesWord(std::string_view text, TextSpan span) {
+  const auto is_of_word = [](char32_t c) { return IsLetterOrDigit(c) || c == '_'; };
+  size_t after = span.end;
+  return (span.begin > 0 && is_of_word(LastCodePoint(text.substr(0, span.begin)))) ||
+         (after < text.size() && is_of_word(NextCodePoint(text, &after)));
+}
+
+// The bytes of the ending of an English ordinal number ("17th") that a text begins with.
+size_t OrdinalSize(std::string_view text) {
+  for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
+    if (text.starts_with(ending)) return ending.size();
+  }
+  return 0;
+}
+
 }  // namespace
 
 int DigitOf(char32_t c) {
@@ -173,5 +194,55 @@ int DigitOf(char32_t c) {
 }
 
 std::vector<Number> FindNumbers(std::string_view text) { return NumberFinder(text).Find(); }
+
+std::vector<TextSpan> FindNumerals(std::string_view text) {
+  std::vector<TextSpan> numerals;
+  for (const Number& number : FindNumbers(text)) {
+    const size_t last = numerals.empty() ? 0 : numerals.back().end;
+    if (!numerals.empty() && last + 1 == number.span.begin &&
+        std::string_view(":/-").find(text[last]) != std::string_view::npos) {
+      numerals.back().end = number.span.end;
+    } else {
+      numerals.push_back(number.span);
+    }
+  }
+  for (TextSpan& numeral : numerals) numeral.end += OrdinalSize(text.substr(numeral.end));
+  std::erase_if(numerals, [&](TextSpan span) { return TouchesWord(text, span); });
+  return numerals;
+}
+
+std::vector<std::string> FormsOf(const std::string& numeral, const LanguagePair& languages) {
+  std::vector<std::string> forms = {numeral};
+  const auto add =
+      [&](std::initializer_list<std::pair<absl::string_view, absl::string_view>> with) {
+        std::string form = absl::StrReplaceAll(numeral, with);
+        if (std::find(forms.begin(), forms.end(), form) == forms.end()) forms.push_back(form);
+      };
+  if (numeral.find_first_not_of("0123456789.,") == numeral.npos) {
+    const bool from_english = languages.source.starts_with("en");
+    const char *const group = from_english ? "," : ".", *const point = from_english ? "." : ",";
+    if (from_english != languages.target.starts_with("en")) {
+      add({{group, point}, {point, group}});
+      add({{group, " "}, {point, group}});
+    }
+    add({{group, ""}});
+  } else if (absl::ascii_isalpha(static_cast<unsigned char>(numeral.back()))) {
+    const std::string digits = numeral.substr(0, numeral.size() - 2);
+    forms = {languages.target.starts_with("de") ? digits + "." : digits, digits, numeral};
+  } else if (numeral.find_first_not_of("0123456789:") == numeral.npos) {
+    for (const char* const mark : {".", " h ", "h"}) add({{":", mark}});
+  }
+  return forms;
+}
+
+TextSpan WithSign(std::string_view text, TextSpan span) {
+  for (const std::string_view sign : {"$", "€", "£", "¥"}) {
+    if (text.substr(0, span.begin).ends_with(sign)) span.begin -= sign.size();
+  }
+  for (const std::string_view sign : {"%", "€"}) {
+    if (text.substr(span.end).starts_with(sign)) span.end += sign.size();
+  }
+  return span;
+}
 
 }  // namespace dragoman

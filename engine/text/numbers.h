@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/languages.h"
 #include "engine/text/text_span.h"
 
 namespace dragoman {
@@ -34,6 +35,16 @@ int DigitOf(char32_t c);
 
 // The numbers of `text` in order.  REQUIRES: text is valid UTF-8.
 std::vector<Number> FindNumbers(std::string_view text);
+
+// The bytes of the numbers of a text that stand alone, in order: "12", "1,000.50", "18:37",
+// "22nd", not those in "B2".  REQUIRES: text is valid UTF-8.
+std::vector<TextSpan> FindNumerals(std::string_view text);
+
+// How such a number may be written in a translation; as it is, or most usually, first.
+std::vector<std::string> FormsOf(const std::string& numeral, const LanguagePair& languages);
+
+// With the sign of a currency before it, or that of percent after it: "$5", "5%".
+TextSpan WithSign(std::string_view text, TextSpan numeral);
 
 }  // namespace dragoman
 

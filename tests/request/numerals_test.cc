@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/text/numbers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/request/translator_fixture.h"
@@ -13,32 +14,6 @@ namespace dragoman::numerals_test {
 namespace {
 
 using testing::ElementsAre;
-
-std::vector<std::string> NumeralsIn(const std::string& text) {
-  std::vector<std::string> found;
-  for (const TextSpan span : FindNumerals(text))
-    found.push_back(text.substr(span.begin, span.size()));
-  return found;
-}
-
-TEST(Numerals, AreNumbersThatStandAlone) {
-  EXPECT_THAT(NumeralsIn("At 18:37 on 17/10/2029, 15 000 of 1,000.50 (5%) for $7.30."),
-              ElementsAre("18:37", "17/10/2029", "15 000", "1,000.50", "5", "7.30"));
-  EXPECT_THAT(NumeralsIn("The 22nd of B2, 1-24 base64, x_1, 1er, no."),
-              ElementsAre("22nd", "1-24"));
-}
-
-TEST(Numerals, HaveTheFormsOfTheTargetLanguage) {
-  const LanguagePair to_german = {"en", "de"}, to_english = {"de", "en"}, to_french = {"de", "fr"};
-  EXPECT_THAT(FormsOf("1,000.50", to_german),
-              ElementsAre("1,000.50", "1.000,50", "1 000,50", "1000.50"));
-  EXPECT_THAT(FormsOf("41,5", to_english), ElementsAre("41,5", "41.5"));
-  EXPECT_THAT(FormsOf("41,5", to_french), ElementsAre("41,5"));
-  EXPECT_THAT(FormsOf("24", to_german), ElementsAre("24"));
-  EXPECT_THAT(FormsOf("18:37", to_french), ElementsAre("18:37", "18.37", "18 h 37", "18h37"));
-  EXPECT_THAT(FormsOf("22nd", to_german), ElementsAre("22.", "22", "22nd"));
-  EXPECT_THAT(FormsOf("17/10/2029", to_german), ElementsAre("17/10/2029"));
-}
 
 Hypothesis Said(std::vector<int32_t> tokens) {
   Hypothesis said = {.tokens = std::move(tokens)};
@@ -50,7 +25,7 @@ Hypothesis Said(std::vector<int32_t> tokens) {
 }
 
 TEST(Numerals, TakeThePlacesOfTheirStandIns) {
-  NumeralReading reading;
+  SentenceReading reading;
   reading.source.resize(2);
   reading.places = {{{7, 8}, {1, 2, 3}}, {{9}, {4}}};
   Hypothesis said = Said({5, 7, 8, 6, 9});
@@ -67,7 +42,8 @@ TEST(Numerals, TakeThePlacesOfTheirStandIns) {
 // The numbers of a text, without the marks in them, in any order.
 std::multiset<std::string> NumbersIn(const std::string& text) {
   std::multiset<std::string> numbers;
-  for (std::string numeral : NumeralsIn(text)) {
+  for (const TextSpan span : FindNumerals(text)) {
+    std::string numeral = text.substr(span.begin, span.size());
     std::erase_if(numeral, [](char c) { return c < '0' || c > '9'; });
     numbers.insert(numeral);
   }
@@ -102,6 +78,25 @@ TEST_F(NumeralsOfAModelTest, ComeThrough) {
   }
   EXPECT_GT(right, all * 9 / 10);
   EXPECT_LT(alone, all / 2);
+}
+
+// A request that takes long is judged on other threads, and gets the same.
+TEST_F(NumeralsOfAModelTest, DoNotDependOnTheRequest) {
+  WorkerPool pool({.workers = 1, .preparing_threads = 2}, &observer_);
+  const Translator other(TrainedModel(), &pool, {.max_texts = 200});
+  TranslateRequest all;
+  for (int i = 0; i < 200; ++i) {
+    all.texts.push_back("He sees " + std::to_string(13 + i * 7919 % 86000) + " cats today.");
+  }
+  const TranslateResponse together = TranslateAndWait(other, all);
+  ASSERT_TRUE(together.status.ok()) << together.status;
+  for (size_t i = 0; i < all.texts.size(); i += 7) {
+    const TranslateResponse alone = Translate({.texts = {all.texts[i]}});
+    EXPECT_EQ(together.translations[i].hypotheses[0].text,
+              alone.translations[0].hypotheses[0].text);
+    EXPECT_EQ(together.translations[i].hypotheses[0].token_scores,
+              alone.translations[0].hypotheses[0].token_scores);
+  }
 }
 
 }  // namespace

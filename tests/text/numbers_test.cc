@@ -65,5 +65,31 @@ TEST(Numbers, DigitsOfAllScriptsHaveTheirValue) {
   }
 }
 
+std::vector<std::string> NumeralsIn(const std::string& text) {
+  std::vector<std::string> found;
+  for (const TextSpan span : FindNumerals(text))
+    found.push_back(text.substr(span.begin, span.size()));
+  return found;
+}
+
+TEST(Numerals, AreNumbersThatStandAlone) {
+  EXPECT_THAT(NumeralsIn("At 18:37 on 17/10/2029, 15 000 of 1,000.50 (5%) for $7.30."),
+              ElementsAre("18:37", "17/10/2029", "15 000", "1,000.50", "5", "7.30"));
+  EXPECT_THAT(NumeralsIn("The 22nd of B2, 1-24 base64, x_1, 1er, no."),
+              ElementsAre("22nd", "1-24"));
+}
+
+TEST(Numerals, HaveTheFormsOfTheTargetLanguage) {
+  const LanguagePair to_german = {"en", "de"}, to_english = {"de", "en"}, to_french = {"de", "fr"};
+  EXPECT_THAT(FormsOf("1,000.50", to_german),
+              ElementsAre("1,000.50", "1.000,50", "1 000,50", "1000.50"));
+  EXPECT_THAT(FormsOf("41,5", to_english), ElementsAre("41,5", "41.5"));
+  EXPECT_THAT(FormsOf("41,5", to_french), ElementsAre("41,5"));
+  EXPECT_THAT(FormsOf("24", to_german), ElementsAre("24"));
+  EXPECT_THAT(FormsOf("18:37", to_french), ElementsAre("18:37", "18.37", "18 h 37", "18h37"));
+  EXPECT_THAT(FormsOf("22nd", to_german), ElementsAre("22.", "22", "22nd"));
+  EXPECT_THAT(FormsOf("17/10/2029", to_german), ElementsAre("17/10/2029"));
+}
+
 }  // namespace
 }  // namespace dragoman::numbers_test

@@ -218,8 +218,10 @@ std::vector<SubtitleToken> SubtitleTokens(std::string_view text, bool braces) {
     const std::string_view rest = text.substr(at);
     const size_t tag = SubtitleTagSize(rest, braces);
     if (tag == 0) {
-      size_t end = 1;
-      while (end < rest.size() && SubtitleTagSize(rest.substr(end), braces) == 0) ++end;
+      size_t end = 0;
+      do {
+        end = std::min(rest.find_first_of("<{&", end + 1), rest.size());
+      } while (end < rest.size() && SubtitleTagSize(rest.substr(end), braces) == 0);
       tokens.push_back({SubtitleToken::kText, rest.substr(0, end)});
       at += end;
       continue;

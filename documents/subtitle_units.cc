@@ -149,7 +149,11 @@ SubtitleUnit MakeUnit(std::string_view part, const SubtitleCue& cue, size_t begi
                             [&](std::string_view note) { return front.starts_with(note); });
   unit.ends = EndsSentence(whole, braces);
   std::string_view core = whole;
-  for (int i = 0; i < kMostAround; ++i) core = WithoutAround(core, braces);
+  for (int i = 0; i < kMostAround; ++i) {
+    const size_t size = core.size();
+    core = WithoutAround(core, braces);
+    if (core.size() == size) break;
+  }
   core = StripWhiteSpace(core);
   const size_t before =
       core.empty() ? whole.size() : static_cast<size_t>(core.data() - whole.data());

@@ -101,7 +101,7 @@ class PoReader {
  private:
   absl::Status ReadLine(size_t begin, size_t end) {
     size_t at = SkipBlanks(begin, end);
-    if (at == end) return Finish();
+    if (at == end) return absl::OkStatus();
     if (part_[at] == '#') {
       // Comments stand in front of an entry.
       return entry_.forms.empty() ? absl::OkStatus() : Finish();
@@ -110,14 +110,15 @@ class PoReader {
       if (value_ == nullptr) return DamagedLine(line_, "want a keyword in front of the string");
       return ReadPiece(at, end);
     }
-    const size_t keyword_end = std::min(part_.find_first_of(" \t\"", at), end);
+    const size_t keyword_end = std::min(part_.find_first_of(" \t\r\"", at), end);
     const std::string_view keyword = part_.substr(at, keyword_end - at);
     RETURN_IF_ERROR(Begin(keyword));
-    at = SkipBlanks(keyword_end, end);
-    if (at == end || part_[at] != '"') return DamagedLine(line_, "want a string in quotes");
+    // The string may begin in a later line.
+    at = part_.find_first_not_of(" \t\r\n", keyword_end);
+    if (at == part_.npos || part_[at] != '"') return DamagedLine(line_, "want a string in quotes");
     value_->begin = at;
     value_->present = true;
-    return ReadPiece(at, end);
+    return at < end ? ReadPiece(at, end) : absl::OkStatus();
   }
 
   size_t SkipBlanks(size_t at, size_t end) const {
@@ -130,7 +131,7 @@ class PoReader {
       domain_ = {};
       return Take(&domain_, keyword);
     }
-    if (keyword == "msgctxt" || (keyword == "msgid" && !entry_.forms.empty())) {
+    if (keyword == "msgctxt" || (keyword == "msgid" && entry_.id.present)) {
       RETURN_IF_ERROR(Finish());
     }
     if (entry_.line == 0) entry_.line = line_;

@@ -27,6 +27,17 @@ TEST(PoReader, FillsEntriesWithoutTranslation) {
       "msgid \"\"\n\"thr\"\n\"ee\"\nmsgstr \"THREE\"\n\n#~ msgid \"kept\"\n#~ msgstr \"\"\n");
 }
 
+// gettext counts words, not lines.
+TEST(PoReader, StringsMayBeginInALaterLine) {
+  EXPECT_EQ(InUpperCase(ReadPo,
+                        "msgid\r\n\r\n\"a\"\r\n\r\nmsgid_plural \"as\"\r\nmsgstr[0]\r\n\"\"\r\n"
+                        "msgstr[1]\r\n\"bs\"\r\n\r\n\"!\"\r\n"),
+            "msgid\r\n\r\n\"a\"\r\n\r\nmsgid_plural \"as\"\r\nmsgstr[0]\r\n\"A\"\r\n"
+            "msgstr[1]\r\n\"bs\"\r\n\r\n\"!\"\r\n");
+  EXPECT_THAT(TextsOf(ReadPo, "msgid \"a\"\nmsgstr\nmsgid \"b\"\n"),
+              ElementsAre("line 2: want a string in quotes"));
+}
+
 constexpr std::string_view kPlural =
     "msgid \"one dog\"\nmsgid_plural \"%d dogs\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n";
 

@@ -24,17 +24,23 @@ std::string_view DeclaredIn(std::string_view format, std::string_view text) {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   std::string lower(head);
   absl::AsciiStrToLower(&lower);
+  const auto value = [&](size_t begin, std::string_view name) {
+    for (size_t at = begin; (at = lower.find(name, at)) != lower.npos;) {
+      at = std::min(lower.find_first_not_of(" \t\r\n", at + name.size()), lower.size());
+      if (lower[at] == '=') return lower.find_first_not_of(" \t\r\n", at + 1);
+    }
+    return lower.npos;
+  };
   size_t at = lower.npos;
   if (lower.starts_with("<?xml")) {
-    at = lower.substr(0, lower.find("?>")).find("encoding=");
-    if (at != lower.npos) at += 9;
+    at = value(0, "encoding");
+    if (at > lower.find("?>")) at = lower.npos;
   } else if (format == "html" || format == "po") {
-    const size_t begin = lower.find(format == "html" ? "<meta" : "content-type:");
-    at = begin == lower.npos ? begin : lower.find("charset=", begin);
-    if (at != lower.npos) at += 8;
+    at = value(std::min(lower.find(format == "html" ? "<meta" : "content-type:"), lower.size()),
+               "charset");
   }
   if (at == lower.npos) return text.substr(text.size());
-  at += lower.substr(at, 1).find_first_of("\"'") == 0;
+  at += lower[at] == '"' || lower[at] == '\'';
   const size_t end = std::min(lower.find_first_of("\"'\\ ;>/?\n", at), lower.size());
   return head.substr(at, end - at);
 }
@@ -84,10 +90,30 @@ std::optional<std::string> Convert(std::string_view text, const std::string& fro
   return ok ? std::optional<std::string>(std::move(out)) : std::nullopt;
 }
 
-// Browsers read this one as its extension of Windows.
+// As iconv has it.  Browsers read some encodings as extensions of them, which pages then use
+// (https://encoding.spec.whatwg.org/#names-and-labels); and the Shift_JIS of iconv has no
+// backslash.
 std::string IconvName(std::string_view format, std::string_view declared) {
-  const bool latin = IsNamed(declared, "iso-8859-1") || IsNamed(declared, "latin1");
-  return format == "html" && latin ? "WINDOWS-1252" : std::string(declared);
+  constexpr std::pair<std::string_view, const char*> kExtended[] = {
+      {"ascii", "WINDOWS-1252"},      {"big5", "BIG5-HKSCS"},       {"euc-kr", "CP949"},
+      {"gb2312", "GB18030"},          {"gbk", "GB18030"},           {"iso-8859-1", "WINDOWS-1252"},
+      {"iso-8859-9", "WINDOWS-1254"}, {"latin1", "WINDOWS-1252"},   {"shift_jis", "CP932"},
+      {"tis-620", "CP874"},           {"us-ascii", "WINDOWS-1252"}, {"x-sjis", "CP932"}};
+  const auto named = [&](const auto& row) { return IsNamed(declared, row.first); };
+  const auto* const row = std::find_if(std::begin(kExtended), std::end(kExtended), named);
+  if (row == std::end(kExtended)) return std::string(declared);
+  const std::string extended = row->second;
+  return format == "html" || extended == "CP932" ? extended : std::string(declared);
+}
+
+// The name of UTF-16 without a mark, whose ASCII characters have a zero each, all at even or all at
+// odd places; "" if it is none.
+std::string UnmarkedUtf16(std::string_view bytes) {
+  const std::string_view head = bytes.substr(0, kMostHeader);
+  size_t zeros[2] = {};
+  for (size_t i = 0; i < head.size(); ++i) zeros[i % 2] += head[i] == '\0' ? 1 : 0;
+  if (zeros[0] + zeros[1] <= head.size() / 16 || (zeros[0] > 0 && zeros[1] > 0)) return "";
+  return zeros[0] > 0 ? "UTF-16BE" : "UTF-16LE";
 }
 
 // With another name in the place of the one that is declared.
@@ -100,13 +126,13 @@ std::string Declaring(std::string_view format, std::string text, const std::stri
 }  // namespace
 
 TextEncoding DecodeText(std::string_view format, std::string* bytes) {
-  TextEncoding encoding;
-  constexpr std::pair<std::string_view, const char*> kMarks[] = {
-      {{"\xff\xfe\0\0", 4}, "UTF-32LE"}, {{"\0\0\xfe\xff", 4}, "UTF-32BE"},
-      {"\xff\xfe", "UTF-16LE"},           {"\xfe\xff", "UTF-16BE"}};
+  constexpr std::pair<std::string_view, const char*> kMarks[] = {{{"\xff\xfe\0\0", 4}, "UTF-32LE"},
+                                                                 {{"\0\0\xfe\xff", 4}, "UTF-32BE"},
+                                                                 {"\xff\xfe", "UTF-16LE"},
+                                                                 {"\xfe\xff", "UTF-16BE"}};
   const auto marked = [&](const auto& mark) { return bytes->starts_with(mark.first); };
   const auto* const mark = std::find_if(std::begin(kMarks), std::end(kMarks), marked);
-  if (mark != std::end(kMarks)) encoding.name = mark->second;
+  TextEncoding encoding = {mark != std::end(kMarks) ? mark->second : UnmarkedUtf16(*bytes), ""};
   if (encoding.name.empty()) {
     const std::string_view declared = DeclaredIn(format, *bytes);
     const bool utf8 = IsNamed(declared, "utf-8") || IsNamed(declared, "utf8");

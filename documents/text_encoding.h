@@ -1,4 +1,4 @@
-// Files that are not UTF-8: UTF-16 with a byte order mark, and what a file says of itself:
+// Files that are not UTF-8: UTF-16, with a byte order mark or not, and what a file says of itself:
 //
 //   <?xml version="1.0" encoding="ISO-8859-2"?>         XML
 //   <meta charset="shift_jis">                          HTML

@@ -177,7 +177,7 @@ constexpr Pattern kPatterns[] = {
      R"(\$t\((?:[^(){}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\))"},
     {LiteralKind::kPlaceholder, NotAfter::kWord, R"(@(?:\.\w+)?:(?:\([\w.]+\)|[\w.]*\w))"},
     // Of Apple's dictionaries of plurals.
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%(?:\d+\$)?#@\w+@)"},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%(?:\d+\$)?#@[^@\s]+@)"},
     // A number before a literal percent sign; strftime, of which one conversion is not printf's.
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kDigit,

@@ -18,6 +18,7 @@ namespace {
 // Members that are larger than this and packed closer than kMaxRatio are bombs, not text.
 constexpr uint64_t kSmall = 4 << 20;
 constexpr size_t kBytesOfMember = 512;  // in the lists of members and of readers
+constexpr const char* kDamaged = "is damaged in the archive";
 
 // The name leads nowhere but into the container.
 absl::Status CheckName(const std::string& name) {
@@ -123,8 +124,20 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
   total_bytes_ += entry.size;
   if (!patience_.Takes(entry.size) || !patience_.Lasts(entry.size)) return patience_.status();
   absl::StatusOr<std::string> content = archive_.Read(entry);
-  if (!content.ok()) return absl::InvalidArgumentError("is damaged in the archive");
+  if (!content.ok()) return absl::InvalidArgumentError(kDamaged);
   return content;
+}
+
+absl::Status Container::Copy(const ZipArchive::Entry& entry) {
+  if (!patience_.Lasts(entry.packed.size())) return patience_.status();
+  if (entry.size <= options_.max_total_bytes - checked_bytes_) {
+    checked_bytes_ += entry.size;
+    if (!patience_.Lasts(entry.size)) return patience_.status();
+    if (!archive_.Check(entry).ok()) {
+      return InMember(entry.name, absl::InvalidArgumentError(kDamaged));
+    }
+  }
+  return writer_->Copy(entry);
 }
 
 absl::StatusOr<std::string> Container::Read(const std::string& name) {
@@ -156,8 +169,7 @@ absl::StatusOr<std::optional<absl::Span<const Passage>>> Container::Next() {
       name_ = ValidUtf8(entry.name);
       return passages_;
     }
-    if (!patience_.Lasts(entry.packed.size())) return patience_.status();
-    RETURN_IF_ERROR(passages_.empty() ? writer_->Copy(entry)
+    RETURN_IF_ERROR(passages_.empty() ? Copy(entry)
                                       : WriteMember(PassageTranslations(passages_.size())));
     file_->Forget(entry.packed);
   }

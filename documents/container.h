@@ -68,6 +68,9 @@ class Container : public Document {
   absl::StatusOr<std::string> Unpack(const ZipArchive::Entry& entry);
   absl::StatusOr<std::vector<Passage>> ReadMember(const ZipArchive::Entry& entry);
   absl::Status WriteMember(const PassageTranslations& translations);
+  // Copies a member that is not translated.  A damaged one is found as long as those before it do
+  // not fill max_total_bytes: no more is unpacked.
+  absl::Status Copy(const ZipArchive::Entry& entry);
 
   const std::shared_ptr<const MappedFile> file_;
   const ZipArchive archive_;
@@ -75,9 +78,10 @@ class Container : public Document {
   Patience patience_;
   MemberReaders readers_;
   std::unique_ptr<ZipWriter> writer_;
-  size_t total_bytes_ = 0;  // unpacked
-  size_t kept_ = 0;         // memory, whichever member is translated
-  size_t next_ = 0;         // entry
+  size_t total_bytes_ = 0;    // unpacked
+  size_t checked_bytes_ = 0;  // of what was copied
+  size_t kept_ = 0;           // memory, whichever member is translated
+  size_t next_ = 0;           // entry
   // The member that is translated.
   std::string name_, content_;  // of which the name is made valid UTF-8
   std::vector<Passage> passages_;

@@ -173,7 +173,7 @@ absl::Status Unpack(absl::Span<const std::byte> bytes, const ZipArchive::Entry& 
       unzOpenCurrentFile(unzip.get()) != UNZ_OK) {
     return Damaged(entry);
   }
-  std::vector<char> buffer(1 << 20);
+  std::vector<char> buffer(std::min<uint64_t>(1 << 20, entry.size + 1));
   uint64_t left = entry.size;
   while (true) {
     const int count =
@@ -264,6 +264,10 @@ absl::StatusOr<std::string> ZipArchive::Read(const Entry& entry) const {
     return absl::OkStatus();
   }));
   return content;
+}
+
+absl::Status ZipArchive::Check(const Entry& entry) const {
+  return Unpack(bytes_, entry, [](absl::Span<const char>) { return absl::OkStatus(); });
 }
 
 }  // namespace dragoman

@@ -63,6 +63,8 @@ class ZipArchive {
   // The content of an entry.  INVALID_ARGUMENT if its bytes are damaged.  REQUIRES: there is room
   // for entry.size bytes.
   absl::StatusOr<std::string> Read(const Entry& entry) const;
+  // INVALID_ARGUMENT if its bytes are damaged.
+  absl::Status Check(const Entry& entry) const;
 
   static constexpr uint64_t kMaxRatio = 200;
 

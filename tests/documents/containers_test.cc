@@ -99,11 +99,15 @@ TEST(Container, DamageIsReportedWithTheMemberAndTheLine) {
   for (int i = 0; i < 300; ++i) deep += "<w:p>";
   EXPECT_THAT(Error(Docx({{"a.xml", deep}})), HasSubstr("a.xml: line 1: elements are nested"));
 
-  const std::string path = Docx({{"a.xml", Body("a dog"), 0}});
-  std::string bytes = ReadBytes(path);
-  bytes[bytes.find("a dog")] = 'A';
-  WriteBytes(path, bytes);
-  EXPECT_THAT(Error(path), HasSubstr("a.xml: is damaged in the archive"));
+  // Also of a member that is copied.
+  const std::string path = Docx({{"a.xml", Body("a dog"), 0}, {"b.png", "a cat", 0}});
+  const std::string whole = ReadBytes(path);
+  for (const auto& [name, content] : {std::pair("a.xml", "a dog"), std::pair("b.png", "a cat")}) {
+    std::string bytes = whole;
+    bytes[bytes.find(content)] = 'A';
+    WriteBytes(path, bytes);
+    EXPECT_THAT(Error(path), HasSubstr(std::string(name) + ": is damaged in the archive"));
+  }
 }
 
 TEST(Container, WhatIsNoContainerIsRefused) {

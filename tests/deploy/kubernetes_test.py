@@ -140,6 +140,8 @@ class OverlaysTest(unittest.TestCase):
                                  "metrics": int(metrics_port)})
         probes = {name: container[name] for name in ("startupProbe", "readinessProbe",
                                                      "livenessProbe")}
+        start = probes["startupProbe"]  # of a model of 3 GB, at 10 MB a second
+        self.assertGreaterEqual(start["periodSeconds"] * start["failureThreshold"], 300)
         if "--tls-cert" in container["args"]:  # Kubernetes' gRPC probes do not support TLS
             self.assertFalse([probe for probe in probes.values() if "grpc" in probe])
             self.assertEqual([probe["httpGet"] for probe in probes.values()],

@@ -1,13 +1,172 @@
 #include "engine/request/attempts.h"
 
-#include <utility>
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
 
+#include "engine/model/attention_tree.h"
 #include "engine/request/assembly.h"
+#include "engine/request/glossary.h"
 #include "engine/request/plan.h"
 #include "engine/request/repair.h"
+#include "engine/search/phrases.h"
+#include "engine/text/numbers.h"
 
 namespace dragoman {
 namespace {
+
+bool Overlap(TextSpan a, TextSpan b) { return a.begin < b.end && b.begin < a.end; }
+
+// Whether no mark covers or cuts these bytes of a sentence.
+bool IsFree(TextSpan span, const NumeralSentence& sentence) {
+  const auto is_inside = [&](size_t at) { return at > span.begin && at < span.end; };
+  return std::none_of(sentence.marks.begin(), sentence.marks.end(), [&](const SentenceMark& mark) {
+    return mark.kind == MarkKind::kOpaque ? Overlap(mark.text, span)
+                                          : is_inside(mark.text.begin) || is_inside(mark.text.end);
+  });
+}
+
+std::vector<TextSpan> FreeNumerals(const NumeralSentence& sentence) {
+  std::vector<TextSpan> numerals = FindNumerals(sentence.text);
+  std::erase_if(numerals, [&](TextSpan numeral) { return !IsFree(numeral, sentence); });
+  return numerals;
+}
+
+// Reads the sentence with these marks.  No job if that gives too many tokens.
+SentenceReading Read(const NumeralSentence& sentence, absl::Span<const SentenceMark> marks) {
+  const Tokenizer& tokenizer = sentence.job->model->tokenizer();
+  const ModelInput input = InputOf(sentence.text, marks);
+  const EncodedText encoded = tokenizer.Encode(input.text, sentence.frame, /*with_spans=*/true);
+  SentenceReading reading;
+  for (size_t i = 0; i < encoded.ids.size(); ++i) {
+    TextSpan span = encoded.spans[i];
+    if (span.size() > 0) span = input.to_sentence.Map(span);
+    reading.source.push_back({tokenizer.SourcePiece(encoded.ids[i]),
+                              {span.begin + sentence.begin, span.end + sentence.begin}});
+  }
+  if (static_cast<int>(encoded.ids.size()) > sentence.longest) return reading;
+  reading.job = std::make_unique<Job>(*sentence.job);
+  Job& job = *reading.job;
+  job.source = encoded.ids;
+  job.draft.clear();
+  auto rules = std::make_shared<SearchRules>(*job.rules);
+  rules->word_joins = sentence.joins;
+  job.rules = std::move(rules);
+  if (job.model->shortlist() != nullptr) {
+    job.shortlist = job.model->shortlist()->TokensFor(job.source);
+  }
+  return reading;
+}
+
+// The job is null if the phrases are too many or too long.
+void AddPhrases(std::vector<Phrase> phrases, SentenceReading* reading) {
+  Job& job = *reading->job;
+  size_t needed = job.prefix.size() + 1;
+  for (Phrase& phrase : phrases) job.phrases.push_back(std::move(phrase));
+  for (const Phrase& phrase : job.phrases) {
+    needed += phrase.most();
+    for (const auto& form : phrase.forms) AddToShortlist(form, &job.shortlist);
+  }
+  job.options.max_length = std::max(job.options.max_length, static_cast<int>(needed));
+  if (job.phrases.size() > Phrases::kMax ||
+      job.options.max_length > job.model->spec().max_positions) {
+    reading->job.reset();
+  }
+}
+
+// Makes the rows of a matrix `to` rows in the place of `from` of them.
+template <typename T>
+void Stretch(size_t at, size_t from, size_t to, size_t width, std::vector<T>* rows) {
+  if (rows->size() < (at + from) * width) return;
+  const auto row = [&](const std::vector<T>& of, size_t number) {
+    return of.begin() + static_cast<std::ptrdiff_t>(number * width);
+  };
+  const std::vector<T> old = *rows;
+  rows->assign(old.begin(), row(old, at));
+  for (size_t i = 0; i < to; ++i) {
+    const size_t copied = at + i * from / to;
+    rows->insert(rows->end(), row(old, copied), row(old, copied + 1));
+  }
+  rows->insert(rows->end(), row(old, at + from), old.end());
+}
+
+// So that those of its numbers that have bytes of `lost` must be said.
+SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<TextSpan>& lost) {
+  SentenceReading reading = Read(sentence, sentence.marks);
+  if (reading.job == nullptr) return reading;
+  const Tokenizer& tokenizer = reading.job->model->tokenizer();
+  const bool places = reading.job->model->network().attends() &&
+                      reading.source.size() <= AttentionTree::kMaxSourceTokens;
+  std::vector<Phrase> phrases;
+  for (const TextSpan numeral : FreeNumerals(sentence)) {
+    if (std::none_of(lost.begin(), lost.end(), [&](TextSpan s) { return Overlap(s, numeral); })) {
+      continue;
+    }
+    Phrase phrase;
+    for (const std::string& form :
+         FormsOf(sentence.text.substr(numeral.begin, numeral.size()), sentence.languages)) {
+      std::vector<int32_t> tokens = TokensOf(tokenizer, form, *reading.job->rules);
+      if (!tokens.empty()) phrase.forms.push_back(std::move(tokens));
+    }
+    if (phrase.forms.empty()) continue;
+    const TextSpan in_text = {numeral.begin + sentence.begin, numeral.end + sentence.begin};
+    for (size_t i = 0; i < reading.source.size() && places; ++i) {
+      if (!Overlap(reading.source[i].span, in_text)) continue;
+      if (phrase.source.end == 0) phrase.source.begin = static_cast<int>(i);
+      phrase.source.end = static_cast<int>(i) + 1;
+    }
+    phrases.push_back(std::move(phrase));
+  }
+  if (phrases.empty()) {
+    reading.job.reset();
+  } else {
+    AddPhrases(std::move(phrases), &reading);
+  }
+  return reading;
+}
+
+// With stand-ins.
+SentenceReading StandInForNumerals(const NumeralSentence& sentence) {
+  const Job& plain = *sentence.job;
+  // Terms are bound to tokens that this reading does not have.
+  if (plain.places_phrases()) return {};
+  const Tokenizer& tokenizer = plain.model->tokenizer();
+  std::vector<SentenceMark> marks = sentence.marks, added;
+  std::vector<std::vector<int32_t>> tokens;  // that come into their places
+  for (const TextSpan numeral : FreeNumerals(sentence)) {
+    const auto tokens_of = [&](TextSpan span) {
+      const std::string text = sentence.text.substr(span.begin, span.size());
+      return TokensOf(tokenizer, FormsOf(text, sentence.languages).front(), *plain.rules);
+    };
+    const TextSpan wide = WithSign(sentence.text, numeral);
+    const bool fits = IsFree(wide, sentence) && !tokens_of(wide).empty();
+    const TextSpan span = fits ? wide : numeral;
+    tokens.push_back(tokens_of(span));
+    added.push_back({.kind = MarkKind::kOpaque,
+                     .text = span,
+                     .read = StandIn(sentence.text, marks.size() + added.size()),
+                     .stand_in = true});
+  }
+  marks.insert(marks.end(), added.begin(), added.end());
+  std::stable_sort(marks.begin(), marks.end(), [](const SentenceMark& a, const SentenceMark& b) {
+    return a.text.begin < b.text.begin;
+  });
+  SentenceReading reading = Read(sentence, marks);
+  if (added.empty()) reading.job.reset();
+  if (reading.job == nullptr) return reading;
+  std::vector<Phrase> phrases;
+  for (size_t i = 0; i < added.size(); ++i) {
+    std::vector<int32_t> stand_in = TokensOf(tokenizer, added[i].read, *reading.job->rules);
+    if (stand_in.empty() || tokens[i].empty()) {
+      reading.job.reset();
+      return reading;
+    }
+    phrases.push_back({{stand_in}});
+    reading.places.emplace_back(std::move(stand_in), std::move(tokens[i]));
+  }
+  AddPhrases(std::move(phrases), &reading);
+  return reading;
+}
 
 // Makes the sentence what the reading is, and the other way round.
 void Swap(PlannedText* text, size_t number, SentenceReading* reading) {
@@ -15,17 +174,6 @@ void Swap(PlannedText* text, size_t number, SentenceReading* reading) {
   if (reading->marks.has_value()) {
     std::swap(text->marked->sentences[number].marks, *reading->marks);
   }
-}
-
-// Makes the times of a result those of the attempts before, too.
-void Add(const JobResult& before, JobResult* result) {
-  JobTimes& times = result->times;
-  times = {.queue = times.queue + before.times.queue,
-           .encode = times.encode + before.times.encode,
-           .decode = times.decode + before.times.decode,
-           .steps = times.steps + before.times.steps,
-           .kept = times.kept + before.times.kept};
-  result->reused = result->reused && before.reused;
 }
 
 // Whether the result of the last attempt, which the sentence is read for, is better than the best.
@@ -67,6 +215,34 @@ SentenceReading ReadNext(const PlannedSentence& sentence, Attempts* attempts) {
 
 }  // namespace
 
+bool MaySayNumerals(const Job& job) {
+  const SearchOptions& options = job.options;
+  return !options.sampling && !options.return_alternatives && options.num_hypotheses == 1 &&
+         options.beam_groups <= 1 && options.mbr_candidates == 0 && job.prefix.empty() &&
+         job.heads.empty() && job.candidates == 0 && !job.score_prefix && job.draft_loss == 0.0f;
+}
+
+bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis) {
+  if (reading.places.empty()) return true;
+  std::vector<int32_t>& tokens = hypothesis->tokens;
+  for (const auto& [from, to] : reading.places) {
+    const auto found = std::search(tokens.begin(), tokens.end(), from.begin(), from.end());
+    if (found == tokens.end()) return false;
+    const size_t at = static_cast<size_t>(found - tokens.begin());
+    Stretch(at, from.size(), to.size(), 1, &hypothesis->token_log_probs);
+    Stretch(at, from.size(), to.size(), 1, &hypothesis->token_margins);
+    Stretch(at, from.size(), to.size(), reading.source.size(), &hypothesis->attention);
+    Stretch(at, from.size(), to.size(), 1, &tokens);
+    std::copy(to.begin(), to.end(), tokens.begin() + static_cast<std::ptrdiff_t>(at));
+    if (std::search(tokens.begin(), tokens.end(), from.begin(), from.end()) != tokens.end()) {
+      return false;  // it is said again
+    }
+  }
+  const std::vector<float>& log_probs = hypothesis->token_log_probs;
+  hypothesis->log_prob = std::accumulate(log_probs.begin(), log_probs.end(), 0.0f);
+  return true;
+}
+
 JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, PlannedText* text,
                    size_t sentence, JobResult* result) {
   Attempts& attempts = *text->sentences[sentence].attempts;
@@ -74,7 +250,9 @@ JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, P
   if (attempts.way == Attempts::kFirst) {
     result->repaired = attempts.plain != nullptr;
   } else {
-    Add(attempts.best, result);
+    result->times.steps += attempts.best.times.steps;
+    result->times.kept += attempts.best.times.kept;
+    result->reused = result->reused && attempts.best.reused;
     Swap(text, sentence, &attempts.reading);
   }
   const NumeralSentence* const numerals = attempts.numerals.get();

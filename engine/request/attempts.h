@@ -3,27 +3,63 @@
 //   the first one          the next ones, in this order, as long as the best one so far is at fault
 //   a repair               plainly, if it is doubtful (repair.h)
 //   reads stand-ins        without its literals, if it is damaged (placement.h)
-//   may say numbers        must say those that it has lost, in any usual form (numerals.h)
-//                          reads stand-ins for all numbers, if some are still lost
+//   has numbers            must say those that it has lost (phrases.h), in any usual form
+//                          reads stand-ins for all of its numbers, if some are still lost
 //
-// Each is a job of its own; of the two translations that there are then, one stays.
+// Each is a job of its own; of the two translations that there are then, one stays.  Small models
+// cannot copy every number:
+//
+//   The train leaves at 18:37.     ->  Der Zug fährt um 18:7 Uhr ab.       18:37 is lost
+//   it must be said                ->  Der Zug fährt um 18:37 Uhr ab.
+//   ... leaves at 7005.            ->  Der Zug fährt um 7005 Uhr ab.       7005 becomes 18:37
 
 #ifndef DRAGOMAN_ENGINE_REQUEST_ATTEMPTS_H_
 #define DRAGOMAN_ENGINE_REQUEST_ATTEMPTS_H_
 
-#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/decode/job.h"
-#include "engine/request/numerals.h"
-#include "engine/text/text_span.h"
-#include "engine/text/tokenizer.h"
+#include "engine/request/alignment.h"
+#include "engine/text/marked_sentence.h"
+#include "engine/text/word_joins.h"
 
 namespace dragoman {
 
 struct AlignmentPlan;
 struct PlannedText;
+
+// Whether a job's translation can be searched for again: it is one, found by a beam search, and
+// nothing but its text is asked for.
+bool MaySayNumerals(const Job& job);
+
+// A sentence as it was read.
+struct NumeralSentence {
+  std::shared_ptr<const Job> job;  // that has lost numbers
+  std::string text;
+  size_t begin = 0;                 // of it in its text
+  std::vector<SentenceMark> marks;  // of it
+  Frame frame;
+  LanguagePair languages;
+  int longest = 0;                         // the most tokens that are read
+  std::shared_ptr<const WordJoins> joins;  // of the model
+};
+
+// How a sentence is read once more.
+struct SentenceReading {
+  JobPtr job;                        // null: it cannot be read so
+  std::vector<AlignedToken> source;  // what the job reads, with its bytes of the text
+  // What a hypothesis has of stand-ins, and the tokens that come into their place.
+  std::vector<std::pair<std::vector<int32_t>, std::vector<int32_t>>> places;
+  std::optional<std::vector<SentenceMark>> marks;  // if they are others
+};
+
+// Puts the numbers into the places of their stand-ins.  False if one is not there.
+bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis);
 
 // What is needed for them, and how far they are.
 struct Attempts {
@@ -32,7 +68,7 @@ struct Attempts {
   SentenceReading unread = {};
   std::shared_ptr<const NumeralSentence> numerals = nullptr;  // null: it has none
 
-  enum Way { kFirst, kPlain, kUnread, kSayNumerals, kStandIn, kNone };
+  enum Way { kFirst, kPlain, kUnread, kSayNumerals, kStandIn };
   Way way = kFirst;                 // of the job that runs
   SentenceReading reading = {};     // what it reads, without itself
   JobResult best = {};              // of those before

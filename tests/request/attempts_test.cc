@@ -1,4 +1,4 @@
-#include "engine/request/numerals.h"
+#include "engine/request/attempts.h"
 
 #include <set>
 #include <string>
@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "tests/request/translator_fixture.h"
 
-namespace dragoman::numerals_test {
+namespace dragoman::attempts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -24,7 +24,7 @@ Hypothesis Said(std::vector<int32_t> tokens) {
   return said;
 }
 
-TEST(Numerals, TakeThePlacesOfTheirStandIns) {
+TEST(Attempts, NumbersTakeThePlacesOfTheirStandIns) {
   SentenceReading reading;
   reading.source.resize(2);
   reading.places = {{{7, 8}, {1, 2, 3}}, {{9}, {4}}};
@@ -100,4 +100,4 @@ TEST_F(NumeralsOfAModelTest, DoNotDependOnTheRequest) {
 }
 
 }  // namespace
-}  // namespace dragoman::numerals_test
+}  // namespace dragoman::attempts_test

@@ -113,6 +113,8 @@ struct Pattern {
 };
 
 #define BB_TAG "(?:b|i|u|s|url|color|size|quote|center)"
+// Words with [[names]] and links, if these begin so, but no other brackets.
+#define WORDS_WITH(link) R"(((?:[^\[\]\n]|\[\[[^\[\]\n]+\]\]|)" link R"(\[[^\[\]\n]+\]\()+))"
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 
 constexpr Pattern kPatterns[] = {
@@ -122,9 +124,9 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kTag, NotAfter::kNothing, R"(~~([^~\n]+)~~)"},
     {LiteralKind::kTag, NotAfter::kWord, R"(\*([^*\s](?:[^*\n]*[^*\s])?)\*)", AlwaysTrue, true},
     {LiteralKind::kTag, NotAfter::kNothing,
-     R"(!?\[([^\[\]\n]+)\]\((?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?\))"},
+     R"(!?\[)" WORDS_WITH("!") R"(\]\((?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?\))"},
     {LiteralKind::kTag, NotAfter::kNothing,
-     R"(\[)" BB_TAG R"((?:=[^\[\]\n]*)?\]([^\[\]\n]+)\[/)" BB_TAG R"(\])"},
+     R"(\[)" BB_TAG R"((?:=[^\[\]\n]*)?\])" WORDS_WITH("!?") R"(\[/)" BB_TAG R"(\])"},
     // Code in Markdown and reStructuredText, with its role: `f(x)`, ``f(x)``, :py:func:`f`,
     // `link`_.
     {LiteralKind::kCode, NotAfter::kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", IsInlineCode},
@@ -306,6 +308,7 @@ constexpr Pattern kPatterns[] = {
 };
 
 #undef BB_TAG
+#undef WORDS_WITH
 #undef URL_CHARACTER
 
 bool Counts(const Pattern& pattern, TextSource source) {
@@ -500,7 +503,7 @@ class Joiner {
     if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
     if (span.end < end && text_[span.end] == '%' && unit == span.end) ++span.end;
     const auto stands_alone = [&](size_t begin) {
-      return begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
+      return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
     };
     if (span.begin > first &&
         std::string_view("$#+-=").find(text_[span.begin - 1]) != std::string_view::npos &&

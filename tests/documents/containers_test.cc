@@ -182,6 +182,15 @@ class Sample : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Containers, Sample, testing::ValuesIn(kSamples));
 
+TEST(Containers, HaveASampleEach) {
+  for (const DocumentFormat& format : DocumentFormats()) {
+    if (format.open == nullptr) continue;
+    EXPECT_TRUE(std::any_of(std::begin(kSamples), std::end(kSamples), [&](const char* sample) {
+      return FindDocumentFormat(sample) == &format;
+    })) << format.name;
+  }
+}
+
 TEST_P(Sample, ThatIsNotChangedHasTheSameBytes) {
   const Translated result = TranslateFile(Path(), Same);
   ASSERT_TRUE(result.status.ok()) << result.status;

@@ -75,6 +75,12 @@ TEST(LiteralMarks, WhatTouchesIsOneMark) {
             "a, b and c d");
 }
 
+TEST(LiteralMarks, WhatIsInvisibleIsReadAsIfItWereNotThere) {
+  EXPECT_EQ(ReadOf("Wo\u00ADchen\u200Bende \u2068%s\u2069 \u200Enow"), "Wochenende 8716 now");
+  EXPECT_EQ(ReadOf("می\u200Cروم"), "می\u200Cروم");  // Persian is spelled so
+  EXPECT_THAT(MarksOf("a \u2068%s\u2069"), ElementsAre("\u2068%s\u2069 in -1"));
+}
+
 TEST(LiteralMarks, AnEmojiIsNotRead) {
   EXPECT_EQ(ReadOf("Give %s 🙂 to %s."), "Give 7294  to 8716.");
 }

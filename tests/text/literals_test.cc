@@ -64,6 +64,9 @@ TEST(Literals, WhatStandsAroundWordsIsTwo) {
               ElementsAre("[", "**", "**", "](/a_(b) \"c\")", "![", "](x.png)", "[b]", "[/b]"));
   EXPECT_THAT(Found("2 * 3 * 4, cost* and tax*, and a[1](2"), IsEmpty());
   EXPECT_THAT(Found("**%s**"), ElementsAre("**%s**"));
+  EXPECT_THAT(Found("[u]an [old](b) [[page]][/u] [of ![it](c)](d)"),
+              ElementsAre("[u]", "[", "](b)", "[[page]]", "[/u]", "[", "![", "](c)", "](d)"));
+  EXPECT_THAT(Found("<i>({0}) x</i>"), ElementsAre("<i>", "({0})", "</i>"));
   std::vector<std::string> parts;
   for (const Literal& tag : FindLiterals("<b c='d'>x</b><br/>&lt;i&gt;**x**")) {
     parts.push_back("ABE"[tag.part] + std::string(tag.name));

@@ -222,6 +222,15 @@ TEST(Splitter, ADashOfADialogueIsNoPartOfItsSentence) {
   EXPECT_EQ(said, (std::vector<std::string>{"No!", "Yes!", "* So?", "Why?"}));
 }
 
+TEST(Splitter, AMarkerOfALineIsNoPartOfItsSentence) {
+  for (const std::string marker :
+       {"* ", "- ", "+ ", "· ", "— ", "# ", "> ", ">> ", "[ ] ", "a) ", "1) ", "(1) "}) {
+    const std::string text = "One.\n" + marker + "The cat.";
+    EXPECT_EQ(WithoutListMarker(text, {5, text.size()}).begin, 5 + marker.size()) << marker;
+  }
+  EXPECT_EQ(WithoutListMarker("#5 is", {0, 5}).begin, 0u);
+}
+
 TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   constexpr uint32_t kSeed = 11;
   SCOPED_TRACE(kSeed);

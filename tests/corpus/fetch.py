@@ -19,12 +19,13 @@ import zipfile
 
 MOST_OF_FORMAT = 25
 LEAST_BYTES, MOST_BYTES, MOST_BYTES_OF_ZIP = 20, 60_000, 3_000_000
-FORMATS = {"ass": "ass", "csv": "csv", "docx": "docx", "epub": "epub", "ftl": "ftl", "html": "html", "json": "json",
-           "md": "markdown", "odp": "odp", "ods": "ods", "odt": "odt", "php": "php", "po": "po", "pot": "po",
-           "pptx": "pptx", "properties": "properties", "resx": "resx", "srt": "srt", "ssa": "ass", "strings": "strings",
-           "tmx": "tmx", "ts": "ts", "vtt": "vtt", "xlf": "xliff", "xliff": "xliff", "xml": "android", "yaml": "yaml",
-           "yml": "yaml"}
-ZIPS = {"docx", "epub", "odp", "ods", "odt", "pptx"}
+FORMATS = {"arb": "arb", "ass": "ass", "csv": "csv", "dita": "dita", "docx": "docx", "epub": "epub", "ftl": "ftl",
+           "html": "html", "json": "json", "md": "markdown", "odp": "odp", "ods": "ods", "odt": "odt", "otp": "odp",
+           "php": "php", "po": "po", "pot": "po", "pptx": "pptx", "properties": "properties", "resx": "resx",
+           "srt": "srt", "ssa": "ass", "strings": "strings", "stringsdict": "stringsdict", "tmx": "tmx", "ts": "ts",
+           "tsv": "tsv", "vtt": "vtt", "xcstrings": "xcstrings", "xlf": "xliff", "xliff": "xliff", "xlsx": "xlsx",
+           "xml": "android", "yaml": "yaml", "yml": "yaml"}
+ZIPS = {"docx", "epub", "odp", "ods", "odt", "pptx", "xlsx"}
 
 
 def get(url):
@@ -39,7 +40,8 @@ def package(registry, name, version):
     if registry == "maven":
         group, artifact, *kind = name.split(":")
         folder = f"https://repo1.maven.org/maven2/{group.replace('.', '/')}/{artifact}/{version}"
-        return get(f"{folder}/{artifact}-{version}.{kind[0] if kind else 'jar'}")
+        end = kind[0] if kind else "jar"  # "aar", or "tests.jar" with the files of its tests
+        return get(f"{folder}/{artifact}-{version}{'-' if '.' in end else '.'}{end}")
     if registry == "crates":
         return get(f"https://static.crates.io/crates/{name}/{name}-{version}.crate")
     index = f"https://pypi.org/simple/{name}/"
@@ -80,7 +82,7 @@ def chosen(archive, patterns):
 def main(directory):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "packages.txt"), encoding="utf-8") as file:
         packages = [line.split() for line in file if line.strip() and not line.startswith("#")]
-    files = {}
+    files, seen = {}, set()
     for registry, name, version, *patterns in packages:
         path = os.path.join(directory, "archives", f"{registry}-{name.replace('/', '-').replace(':', '-')}-{version}")
         if not os.path.exists(path):
@@ -90,6 +92,9 @@ def main(directory):
             os.rename(path + ".new", path)
         with open(path, "rb") as file:
             for kind, language, member, data in chosen(file.read(), patterns):
+                if data in seen:
+                    continue
+                seen.add(data)
                 unique = f"{name}__{member}".replace("/", "_").replace(":", "_")
                 files.setdefault(kind, []).append((unique, language, data))
     for kind, some in files.items():

@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import plistlib
 import re
 import subprocess
 import tempfile
@@ -69,6 +70,57 @@ def values(source, target):
 
 def judge_json(source, target):
     return values(json.loads(source.decode("utf-8-sig")), json.loads(target.decode("utf-8-sig")))
+
+
+def judge_arb(source, target):
+    """As JSON, but for what an entry says of another one, which stays, and the language, which does not."""
+    before, after = (json.loads(data.decode("utf-8-sig")) for data in (source, target))
+    for side in (before, after):
+        side.pop("@@locale", None)
+    for key in [key for key in before if key.startswith("@")]:
+        if before.pop(key) != after.pop(key, None):
+            yield f"{key} differs"
+    yield from values(before, after)
+
+
+VARIABLES = re.compile(r"%(?:\d+\$)?#@\w+@|%arg|%(?:\d+\$)?[-+0#]*[\d.]*(?:hh|h|ll|l|q|z|t|j)?[@dDuUxXoOfeEgGcCsSpaAF]")
+
+
+def apple(where, source, target):
+    yield from string(where, source, target)
+    if count(VARIABLES.findall(source)) != count(VARIABLES.findall(target)):
+        yield f"{where}: the variables of {source!r} differ: {target!r}"
+
+
+def judge_xcstrings(source, target):
+    before, after = json.loads(source.decode("utf-8-sig")), json.loads(target.decode("utf-8-sig"))
+    own = before["sourceLanguage"]
+    if list(before["strings"]) != list(after["strings"]):
+        yield "the keys differ"
+        return
+    for key, entry in after["strings"].items():
+        was = before["strings"][key].setdefault("localizations", {})
+        texts = was.get(own, {"stringUnit": {"value": key}})
+        added = {name: inner for name, inner in entry.setdefault("localizations", {}).items() if name not in was}
+        for language, inner in added.items():
+            del entry["localizations"][language]
+            texts_of = [[leaf for leaf in leaves(side) if leaf[0].endswith(".value")] for side in (texts, inner)]
+            if [path for path, _ in texts_of[0]] != [path for path, _ in texts_of[1]]:
+                yield f"{key!r}: the variations differ"
+            for (path, text), (_, translation) in zip(*texts_of):
+                yield from apple(f"{key!r} {path}", text, translation)
+    if before != after:
+        yield "what was there differs"
+
+
+def judge_stringsdict(source, target):
+    before, after = (list(leaves(plistlib.loads(data))) for data in (source, target))
+    if [path for path, _ in before] != [path for path, _ in after]:
+        yield "the keys differ"
+    for (path, was), (_, text) in zip(before, after):
+        if path.endswith(("NSStringFormatSpecTypeKey", "NSStringFormatValueTypeKey")) and was != text:
+            yield f"{path}: {was!r} becomes {text!r}"
+        yield from apple(path, was, text)
 
 
 def judge_yaml(source, target):
@@ -157,6 +209,8 @@ def judge_srt(source, target):
     for (time, was), (_, text) in zip(before, after):
         if WORD.search(TAGS.sub("", was)) and not LETTER.search(TAGS.sub("", text)):
             yield f"{time}: the words of {was!r} vanish: {text!r}"
+        # An element that ends with a line and begins again with the next may go on.
+        was, text = (re.sub(r"</(\w+)>\n<\1>", "\n", side) for side in (was, text))
         if count(TAGS.findall(was)) != count(TAGS.findall(text)):
             yield f"{time}: the tags differ: {was!r} -> {text!r}"
 
@@ -268,10 +322,14 @@ def judge_xliff(source, target):
         return [e for e in tree.iter() if str(e.tag).split("}")[-1] == name]
     if ["".join(e.itertext()) for e in named(before, "source")] != ["".join(e.itertext()) for e in named(after, "source")]:
         yield "the sources differ"
-    for unit in named(after, "trans-unit"):
-        text, *_ = named(unit, "source")
+    for was, unit in zip(named(before, "trans-unit"), named(after, "trans-unit")):
+        text = (named(unit, "seg-source") or named(unit, "source"))[0]
         translation = named(unit, "target")
-        if unit.get("translate") == "no" or not WORD.search("".join(text.itertext())):
+        if ElementTree.tostring(was) == ElementTree.tostring(unit) and (translation or unit.get("translate") == "no"):
+            continue
+        for code in [e for name in ("ph", "bpt", "ept", "it") for e in named(text, name)]:
+            code.text = ""
+        if not WORD.search("".join(text.itertext())):
             continue
         if not translation or not LETTER.search("".join(translation[0].itertext())):
             yield f"{unit.get('id')}: has no translation"
@@ -318,10 +376,10 @@ def judge_php(source, target):
             yield f"{was!r} becomes {text!r}"
 
 
-def judge_csv(source, target):
+def judge_csv(source, target, delimiter=","):
     def load(data):
         text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-        return list(csv.reader(io.StringIO(text, newline="")))
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     try:
         before, after = load(source), load(target)
     except UnicodeDecodeError as error:
@@ -334,6 +392,23 @@ def judge_csv(source, target):
             if not WORD.search(was) and was != cell:
                 yield f"row {i + 1}: {was!r} becomes {cell!r}"
             yield from string(f"row {i + 1}", was, cell)
+
+
+def judge_tsv(source, target):
+    return judge_csv(source, target, "\t")
+
+
+def judge_dita(source, target):
+    before, after = parse_xml(source, target)
+    if [(e.tag, e.attrib) for e in before.iter()] != [(e.tag, e.attrib) for e in after.iter()]:
+        yield "the elements differ"
+        return
+    for was, element in zip(before.iter(), after.iter()):
+        texts = ["".join(e.itertext()) for e in (was, element)]
+        if was.tag in ("title", "p", "shortdesc", "cmd", "li", "info", "note", "entry", "dd", "dt"):
+            yield from string(f"<{was.tag}>", *texts)
+        elif was.tag in ("codeblock", "codeph", "filepath", "cmdname", "draft-comment") and texts[0] != texts[1]:
+            yield f"<{was.tag}> differs: {texts}"
 
 
 def judge_resx(source, target):
@@ -366,7 +441,8 @@ def judge_zip(source, target):
             trees = parse_xml(before.read(name), after.read(name))
         except Unfit:
             continue
-        texts = [["".join(e.itertext()) for e in tree.iter() if str(e.tag).split("}")[-1] in ("p", "h", "h1", "h2")]
+        paragraphs = ("si", "is", "p", "h", "h1", "h2")
+        texts = [["".join(e.itertext()) for e in tree.iter() if str(e.tag).split("}")[-1] in paragraphs]
                  for tree in trees]
         if len(texts[0]) != len(texts[1]):
             yield f"{name}: the paragraphs differ"
@@ -375,7 +451,7 @@ def judge_zip(source, target):
                 yield f"{name}: the words of {was[:100]!r} vanish: {text[:100]!r}"
 
 
-judge_docx = judge_epub = judge_odp = judge_ods = judge_odt = judge_pptx = judge_zip
+judge_docx = judge_epub = judge_odp = judge_ods = judge_odt = judge_pptx = judge_xlsx = judge_zip
 
 
 def faults(kind, source, target):

@@ -9,6 +9,8 @@
 #ifndef DRAGOMAN_SERVER_STORE_OWNED_STORE_H_
 #define DRAGOMAN_SERVER_STORE_OWNED_STORE_H_
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -92,7 +94,15 @@ class OwnedStore {
           ASSIGN_OR_RETURN(read.index, Load(connection, std::move(now), IndexOf(known)));
           return absl::OkStatus();
         }));
-    return IndexOf({indices_->Put(thing.id, std::move(read))});
+    const bool whole = known.index == nullptr || !IsShared();
+    known = {};
+    found = IndexOf({indices_->Put(thing.id, std::move(read))});
+#ifdef __GLIBC__
+    // What was evicted, and what was read besides the index, would stay with a thread's part of the
+    // heap: each thread would keep the room for an index.
+    if (whole && IndexBytes(thing) >= kWorthTrimming) malloc_trim(0);
+#endif
+    return found;
   }
 
   absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) {
@@ -144,6 +154,8 @@ class OwnedStore {
     ASSIGN_OR_RETURN(*share, std::move(taken));
     return absl::OkStatus();
   }
+
+  static constexpr int64_t kWorthTrimming = 4 << 20;
 
   const OwnedRows rows_;
   IndexCache* const indices_;

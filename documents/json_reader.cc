@@ -111,7 +111,10 @@ size_t ReferenceSize(std::string_view text) {
 InlineText WithReferences(std::string_view text, JsonStyle style, Patience* patience) {
   InlineText out(patience);
   for (size_t at; patience->Lasts(1) && (at = text.find(kReference)) != text.npos;) {
-    const size_t size = ReferenceSize(text.substr(at));
+    const std::string_view before = text.substr(0, at);
+    const size_t brace = before.rfind("{{");  // {{ $t('a') }} is one
+    const bool inside = brace != text.npos && before.find("}}", brace) == text.npos;
+    const size_t size = inside ? 0 : ReferenceSize(text.substr(at));
     out.Text(text.substr(0, at));
     if (size == 0) out.Text(kReference);
     if (size > 0) out.Empty(SpellJson(text.substr(at, size), style));

@@ -145,6 +145,8 @@ std::string KeepApart(std::string_view source, std::string_view translation) {
                          (tag.copied || BeginsWithWord(after));
       if (words && !touching.elements.contains({last->name, tag.name})) space_at(tag.begin);
     } else if (tag.copied && !tag.closes && !tag.empty) {
+      const bool touches = last != nullptr && last->empty;
+      if (touches && !touching.elements.contains({last->name, tag.name})) space_at(tag.begin);
       if (EndsInWord(before) && !touching.word_before.contains(tag.name)) space_at(tag.begin);
     }
     if (tag.copied && tag.closes && BeginsWithWord(after) &&

@@ -33,7 +33,7 @@ size_t SpeakerMarkSize(std::string_view text) {
   return 0;
 }
 
-// The size of "Ann:" or "Mr. Lee:", a name of one word or two that a line begins with; 0: it does
+// The size of "Ann:" or "MAN 2:", a name of one word or two that a line begins with; 0: it does
 // not.
 size_t SpeakerNameSize(std::string_view text) {
   const size_t colon = text.substr(0, kMostName).find(':');
@@ -41,7 +41,7 @@ size_t SpeakerNameSize(std::string_view text) {
   const std::string_view name = text.substr(0, colon);
   const auto begins_name = [&](size_t at) {
     const auto first = static_cast<unsigned char>(name[at]);
-    return absl::ascii_isupper(first) || first >= 0x80;
+    return absl::ascii_isupper(first) || first >= 0x80 || (at > 0 && absl::ascii_isdigit(first));
   };
   const size_t space = name.find(' ');
   const bool names = begins_name(0) && name.find_first_of(",;!?\"<") == name.npos &&

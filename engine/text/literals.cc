@@ -124,7 +124,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kTag, NotAfter::kNothing, R"(~~([^~\n]+)~~)"},
     {LiteralKind::kTag, NotAfter::kWord, R"(\*([^*\s](?:[^*\n]*[^*\s])?)\*)", AlwaysTrue, true},
     {LiteralKind::kTag, NotAfter::kNothing,
-     R"(!?\[)" WORDS_WITH("!") R"(\]\((?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?\))"},
+     R"([!^]?\[)" WORDS_WITH(
+         "!") R"(\]\((?:inflect: true|(?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?)\))"},
     {LiteralKind::kTag, NotAfter::kNothing,
      R"(\[)" BB_TAG R"((?:=[^\[\]\n]*)?\])" WORDS_WITH("!?") R"(\[/)" BB_TAG R"(\])"},
     // Code in Markdown and reStructuredText, with its role: `f(x)`, ``f(x)``, :py:func:`f`,
@@ -187,7 +188,7 @@ constexpr Pattern kPatterns[] = {
      .in_order = true},
     {LiteralKind::kPlaceholder, NotAfter::kDigit,
      R"((?:%[-_0^#]?[A-Za-z][ ,./:T-]{0,2})*%[-_0^#]?[BbDHIjklmMPRTUVWyYZ])"
-     R"((?:[ ,./:T-]{0,2}%[-_0^#]?[A-Za-z])*)",
+     R"((?:[ ,./:T-]{0,2}%[-_0^#]?[A-Za-z])*\b)",
      AlwaysTrue, true},
     // Windows, Velocity, and others that put a sign on both sides.
     {LiteralKind::kPlaceholder, NotAfter::kDigit, R"(%[A-Za-z_]\w+%)", AlwaysTrue, true},
@@ -235,7 +236,7 @@ constexpr Pattern kPatterns[] = {
      .in = TextSource::kStrings},
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kWord,
-     .regex = R"(\[%?[a-z_][\w.:-]*\])",
+     .regex = R"(\[%?(?:[a-z_][\w.:-]*|[A-Z][A-Z_]+)\])",
      .in = TextSource::kStrings},
     // Patterns of dates and numbers, which a program reads.
     {.kind = LiteralKind::kCode,
@@ -265,26 +266,28 @@ constexpr Pattern kPatterns[] = {
      R"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)",
      AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z](?:/[A-Z])+)", AlwaysTrue,
-     true},
+    {LiteralKind::kCode, NotAfter::kWord, R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:/[A-Z]{1,4})+)",
+     AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord,
      R"((?:(?:Ctrl|Control|Alt|Shift|Cmd|Command|Meta|Super|Win|Strg|Option|[⌘⌥⇧⌃])\+)+)"
      R"((?:\w+|[^\w\s])|Ctrl-\w)",
      AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
-    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+)", AlwaysTrue,
-     true},
+    {LiteralKind::kCode, NotAfter::kWord,
+     R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?:=[\w./:-]*\w)?)", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kVisible,
      R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
-    // Only in strings: "he said --but", "Vitamin -D", "COVID-19", "eBay" are prose.
+    // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "eBay" are
+    // prose.
     {.kind = LiteralKind::kCode,
      .not_after = NotAfter::kVisible,
-     .regex = R"(--[a-z][a-z0-9]*|-[A-Za-z?])",
+     .regex = R"(--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
      .whole_word = true,
      .in = TextSource::kStrings},
     {.kind = LiteralKind::kCode,
      .not_after = NotAfter::kWord,
-     .regex = R"([A-Z]{2,}-\d+|[a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
+     .regex =
+         R"([A-Z]{2,}-\d+|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
      .whole_word = true,
      .in = TextSource::kStrings},
     // Characters that are written out.  In prose "\n" and "\t" begin commands of TeX.

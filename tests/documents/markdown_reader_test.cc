@@ -203,6 +203,8 @@ TEST(MarkdownReader, WhatWasApartStaysApart) {
             "`a` `b` oder\n");
   EXPECT_EQ(With("<x1>a</x1><x2>b</x2>", "[a](b) and [c](d)\n"), "[a](b) [b](d)\n");
   EXPECT_EQ(With("<x1 translate=\"no\">a</x1><x2>b</x2>", "`a`*s*\n"), "`a`*b*\n");
+  EXPECT_EQ(With("Bis<x1/><x2 translate=\"no\">b</x2>", "To[^1] and `b`\n\n[^1]: 5\n"),
+            "Bis[^1] `b`\n\n[^1]: 5\n");
 }
 
 TEST(MarkdownReader, WordsNeverVanish) {

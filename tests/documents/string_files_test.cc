@@ -72,6 +72,8 @@ TEST(JsonReader, ReferencesAreKeptWholeAndEscaped) {
               " \"b\": \"ONE $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) HERE\","
               " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $T(DOG\"}");
   }
+  EXPECT_THAT(TextsOf(ReadJson, "[\"See {{ $t('a') }} now\"]"),
+              ElementsAre("See {{ $t('a') }} now"));
   EXPECT_EQ(With("Ein <x1/>", ReadJson, "[\"A $t(\\u00e9, {\\\"a\\\": 1})\"]"),
             "[\"Ein $t(\\u00e9, {\\\"a\\\": 1})\"]");
 }

@@ -183,7 +183,7 @@ TEST(SubtitleReader, WhatOnlyEndsInAColonIsNoName) {
   };
   EXPECT_THAT(texts("He said: go on."), ElementsAre("He said: go on."));
   EXPECT_THAT(texts("They said:\nlook there."), ElementsAre("They said: look there."));
-  EXPECT_THAT(texts("Mr. Who: Go on."), ElementsAre("Go on."));
+  EXPECT_THAT(texts("Mr. Who: Go on.\nMAN 2: Yes."), ElementsAre("Go on.", "Yes."));
 }
 
 TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {

@@ -66,6 +66,8 @@ TEST(Literals, WhatStandsAroundWordsIsTwo) {
   EXPECT_THAT(Found("**%s**"), ElementsAre("**%s**"));
   EXPECT_THAT(Found("[u]an [old](b) [[page]][/u] [of ![it](c)](d)"),
               ElementsAre("[u]", "[", "](b)", "[[page]]", "[/u]", "[", "![", "](c)", "](d)"));
+  EXPECT_THAT(Found("%Y-%m-%d %I64u"), ElementsAre("%Y-%m-%d", "%I64u"));
+  EXPECT_THAT(Found("^[%d cat](inflect: true)"), ElementsAre("^[", "%d", "](inflect: true)"));
   EXPECT_THAT(Found("<i>({0}) x</i>"), ElementsAre("<i>", "({0})", "</i>"));
   std::vector<std::string> parts;
   for (const Literal& tag : FindLiterals("<b c='d'>x</b><br/>&lt;i&gt;**x**")) {
@@ -133,6 +135,8 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "C++",
                                     "C#",
                                     "I/O",
+                                    "TCP/IP",
+                                    "NODE_ENV=test",
                                     "UTF-8",
                                     "%.2f%%",
                                     "%02d:%02d",
@@ -175,7 +179,7 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 TEST(Literals, OfStringsAreOrdinaryInProse) {
   for (const std::string literal :
        {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~", "^1", "[name]", "--help",
-        "-h", "camelCase", "F1", "IEC-9001", "&&"}) {
+        "-h", "camelCase", "F1", "IEC-9001", "&&", ".env", "build:prod", "[OPTION]"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;

@@ -151,6 +151,18 @@ def code_spans(case):
     case.lacks("``")
 
 
+def pairs(case):
+    case.keep(TAGS, r"&lt;/?\w&gt;", r"\*+", r"!?\[(?=[^\]]*\]\()", r"\]\(\S+?\)")
+    case.contains("</p><p>")
+    for value in json.loads(case.out).values():
+        open_tags = []
+        for closes, name, empty in re.findall(r"(?:<|&lt;)(/?)(\w+)[^>&]*?(/?)(?:>|&gt;)", value):
+            if closes:
+                case.test.assertEqual(open_tags.pop(), name, value)
+            elif not empty:
+                open_tags.append(name)
+
+
 CHECKS = {
     "07-literals.json": literals_by_key,
     "16b.json": i18next,
@@ -176,6 +188,8 @@ CHECKS = {
     "25-cr.vtt": lambda case: case.test.assertEqual(case.out.count("-->"), case.source.count("-->")),
     "26-times.srt": lambda case: case.keep(r".*-->.*"),
     "27-style.vtt": lambda case: (case.keep(r".*-->.*"), case.contains(case.source.split("00:")[0])),
+    "28-pairs.json": pairs,
+    "29-dialogue.srt": lambda case: (case.same_cues(), case.keep("(?:^|(?<= )|(?<=>))[-–] ", "&nbsp;", "&rarr;", TAGS)),
     "40-t.yml": rails,
     "41-nbsp.yml": yaml_is_read,
     "42.md": lambda case: (case.keep(r"\$[A-Z]+", "<br/?>"), case.lacks("\\$")),

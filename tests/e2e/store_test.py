@@ -275,7 +275,9 @@ class StoreTest(unittest.TestCase):
             ends[dict(labels)["code"]] += number
         late = ends.pop("DEADLINE_EXCEEDED")  # with items of the bulk call and the document
         self.assertGreaterEqual(late, len(rpcs) + len(paths))
-        self.assertEqual(+ends, {"OK": 1})
+        # The creation; and the bulk call, if the answer to its item overtakes its own deadline.
+        self.assertEqual(set(+ends), {"OK"})
+        self.assertLessEqual(ends["OK"], 2)
 
     def fail_while_writing(self, store, servers, fail):
         """Four writers learn; `fail` fails something again and again. All that was acknowledged is there, as a whole,

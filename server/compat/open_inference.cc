@@ -391,8 +391,7 @@ Method Rpc(const char* name, CompatAct* act, const char* rpc, const AnswerTerms&
                                      .act = act,
                                      .terms = terms}),
           .rpc = rpc,
-          .api = kApi.name,
-          .of_anybody = terms.admit == &Call::AdmitAnybody};
+          .api = kApi.name};
 }
 
 }  // namespace

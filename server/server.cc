@@ -451,7 +451,7 @@ void Server::LookAtStore(absl::Time now) {
 }
 
 absl::Status Server::StartGrpc() {
-  constexpr size_t kPerConnection = 64 << 10;  // what one takes that is idle, and more
+  constexpr size_t kPerConnection = 16 << 10;  // what an idle one takes, and more
   const GrpcOptions grpc = {
       .credentials = certificates_ == nullptr ? grpc::InsecureServerCredentials()
                                               : certificates_->credentials(),
@@ -459,6 +459,7 @@ absl::Status Server::StartGrpc() {
       .descriptors = connections_,
       .max_message_bytes = options_.max_message_bytes,
       .max_calls_per_connection = MaxCallsPerConnection(options_.pool),
+      .requests = &requests_,
       .memory = options_.requests_memory + static_cast<size_t>(connections_.most) * kPerConnection,
       .reflection = options_.auth.tokens.empty() || options_.debug_services,
       .channelz = options_.debug_services && admin_ == nullptr,
@@ -491,6 +492,7 @@ absl::Status Server::StartAdmin(std::function<void()> on_drain) {
                             .descriptors = admin_connections_,
                             .max_message_bytes = options_.max_message_bytes,
                             .max_calls_per_connection = kCalls,
+                            .requests = &requests_,
                             .reflection = options_.auth.tokens.empty() || options_.debug_services,
                             .channelz = options_.debug_services};
   return admin_->Serve(grpc, {{&admin_service_, admin_service_.name().c_str()}});

@@ -79,4 +79,13 @@ const Method& MethodOf(std::string_view name) {
   return *found;
 }
 
+absl::StatusOr<Share> RoomForMessage(const ServerParts& parts, const Method& method,
+                                     const Caller& caller) {
+  absl::StatusOr<Permit> permit = parts.principals->Identify(caller);
+  if (method.of_anybody) permit = std::move(permit).value_or(Permit());
+  RETURN_IF_ERROR(permit.status());
+  if (!method.of_anybody) RETURN_IF_ERROR(permit->MayCall(method.name));
+  return parts.requests->Take(HolderOf(permit->principal(), caller.peer), parts.max_message_bytes);
+}
+
 }  // namespace dragoman

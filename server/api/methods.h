@@ -38,6 +38,7 @@ struct Method {
   const char* rpc = nullptr;
   const char* api = "grpc";  // in the log
   const char* key = "";      // the metadata that may have the token, besides a bearer token
+  bool of_anybody = false;   // is answered without a token, too
 
   // Others have no body: the numbers of the request are in the query.
   bool has_body() const { return *verb == 'P'; }  // POST, PUT
@@ -50,6 +51,11 @@ const std::vector<Method>& Methods();
 
 // REQUIRES: there is one of that name.
 const Method& MethodOf(std::string_view name);
+
+// Room for the message of a caller's call while it arrives.  UNAUTHENTICATED or PERMISSION_DENIED
+// if the caller may not make the call, RESOURCE_EXHAUSTED if there is none.
+absl::StatusOr<Share> RoomForMessage(const ServerParts& parts, const Method& method,
+                                     const Caller& caller);
 
 }  // namespace dragoman
 

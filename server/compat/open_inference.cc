@@ -391,7 +391,8 @@ Method Rpc(const char* name, CompatAct* act, const char* rpc, const AnswerTerms&
                                      .act = act,
                                      .terms = terms}),
           .rpc = rpc,
-          .api = kApi.name};
+          .api = kApi.name,
+          .of_anybody = terms.admit == &Call::AdmitAnybody};
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "server/grpc/grpc_port.h"
 
 #include <grpcpp/ext/channelz_service_plugin.h>
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
-#include <grpcpp/health_check_service_interface.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
+#include "server/auth/caller.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -23,8 +22,6 @@ constexpr char kLivenessService[] = "liveness";
 void InitGrpc() {
   static const bool done = [] {
     LogLibraries();
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
     grpc::channelz::experimental::InitChannelzService();
     return true;
   }();
@@ -60,6 +57,12 @@ void LetServicesRefuse(int max_message_bytes, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
 }
 
+// A stream whose message nobody reads has HTTP/2's window of 64 KiB.  When it is not told
+// otherwise, gRPC lets each have 4 MiB, or as much as it takes its round trips for.
+void LimitWindows(grpc::ServerBuilder* builder) {
+  builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+}
+
 void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
@@ -77,7 +80,7 @@ void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* build
                               Milliseconds(options.max_age_grace));
 }
 
-// The names of these services and of gRPC's own.
+// The names of these services and of those of gRPC's protos.
 std::vector<std::string> NamesOf(const std::vector<NamedService>& services, bool channelz) {
   std::vector<std::string> names = {
       grpc::health::v1::Health::service_full_name(),
@@ -115,24 +118,27 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
   acceptor_ =
       builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, options.credentials);
   LetServicesRefuse(options.max_message_bytes, &builder);
+  LimitWindows(&builder);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
   SetConnections(options.connections, &builder);
   if (options.memory > 0) {
     builder.SetResourceQuota(grpc::ResourceQuota("messages").Resize(options.memory));
   }
-  const auto leave_out = [&builder](const char* plugin) {
-    builder.SetOption(std::make_unique<Without>(plugin));
-  };
-  if (!options.reflection) leave_out("proto_server_reflection");
-  if (!options.channelz) leave_out("channelz_service");
+  if (!options.channelz) builder.SetOption(std::make_unique<Without>("channelz_service"));
   for (const NamedService& named : services) builder.RegisterService(named.service);
+  const RoomForAnybody room = [budget = options.requests,
+                               bytes = options.max_message_bytes](const std::string& peer) {
+    return budget->Take(HolderOf("", peer), bytes);
+  };
+  health_ = std::make_unique<HealthService>(room);
+  builder.RegisterService(health_.get());
   if (options.reflection) {
-    reflection_ = std::make_unique<ReflectionService>(NamesOf(services, options.channelz));
+    reflection_ = std::make_unique<ReflectionService>(NamesOf(services, options.channelz), room);
     builder.RegisterService(reflection_.get());
   }
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC failed to start");
-  health_ = grpc::health::v1::Health::NewStub(InProcessChannel());
+  probe_ = grpc::health::v1::Health::NewStub(InProcessChannel());
   SetServing(false);
   SetAlive(true);
   listener_->Serve(options.descriptors, [this](int fd) {
@@ -145,15 +151,11 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
 }
 
 void GrpcPort::SetServing(bool serving) {
-  server_->GetHealthCheckService()->SetServingStatus("", serving);
-  for (const NamedService& service : services_) {
-    server_->GetHealthCheckService()->SetServingStatus(service.name, serving);
-  }
+  health_->Set("", serving);
+  for (const NamedService& service : services_) health_->Set(service.name, serving);
 }
 
-void GrpcPort::SetAlive(bool alive) {
-  server_->GetHealthCheckService()->SetServingStatus(kLivenessService, alive);
-}
+void GrpcPort::SetAlive(bool alive) { health_->Set(kLivenessService, alive); }
 
 absl::Status GrpcPort::Probe(absl::Duration timeout) {
   if (const absl::Status status = listener_->Probe(timeout); !status.ok()) return status;
@@ -164,7 +166,7 @@ absl::Status GrpcPort::Probe(absl::Duration timeout) {
   context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(timeout));
   grpc::health::v1::HealthCheckRequest request;
   grpc::health::v1::HealthCheckResponse response;
-  const grpc::Status answer = health_->Check(&context, request, &response);
+  const grpc::Status answer = probe_->Check(&context, request, &response);
   if (!answer.ok()) {
     return absl::UnavailableError("the health service does not answer: " + answer.error_message());
   }
@@ -174,7 +176,7 @@ absl::Status GrpcPort::Probe(absl::Duration timeout) {
 void GrpcPort::Stop() {
   listener_->Stop();
   if (!serves_.exchange(false)) return;
-  health_ = nullptr;
+  probe_ = nullptr;
   server_->Shutdown(std::chrono::system_clock::now());
   server_ = nullptr;
 }

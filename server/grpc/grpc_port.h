@@ -22,7 +22,9 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "server/base/shared_budget.h"
 #include "server/config/config.h"
+#include "server/grpc/health_service.h"
 #include "server/grpc/reflection_service.h"
 #include "server/net/listener.h"
 
@@ -34,7 +36,8 @@ struct GrpcOptions {
   ConnectionRange descriptors;       // of the connections
   int max_message_bytes = 1 << 20;   // slightly larger ones reach the services, too
   int max_calls_per_connection = 0;  // at a time
-  size_t memory = 0;                 // for messages that arrive; 0: any
+  SharedBudget* requests = nullptr;  // of which messages that arrive take room
+  size_t memory = 0;                 // of gRPC, for what arrives; 0: any
   bool reflection = true;            // of versions v1 and v1alpha
   bool channelz = false;
 };
@@ -59,8 +62,8 @@ class GrpcPort {
   // HOST:PORT, with the port that was chosen if it was 0.
   const std::string& address() const { return listener_->address(); }
 
-  // Serves these services, gRPC's health service ("liveness" is serving, the others are not yet)
-  // and, if enabled, reflection and channelz.  All must outlive the port.  REQUIRES: called once.
+  // Serves these services, the health service ("liveness" is serving, the others are not yet) and,
+  // if enabled, reflection and channelz.  All must outlive the port.  REQUIRES: called once.
   absl::Status Serve(const GrpcOptions& options, const std::vector<NamedService>& services);
   bool serves() const { return serves_; }
 
@@ -88,9 +91,10 @@ class GrpcPort {
   int most_connections_ = 0;
   std::vector<NamedService> services_;  // set by Serve
   std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor_;
+  std::unique_ptr<HealthService> health_;
   std::unique_ptr<ReflectionService> reflection_;  // null: there is none
   std::unique_ptr<grpc::Server> server_;
-  std::unique_ptr<grpc::health::v1::Health::Stub> health_;  // over an in-process channel
+  std::unique_ptr<grpc::health::v1::Health::Stub> probe_;  // over an in-process channel
 };
 
 }  // namespace dragoman

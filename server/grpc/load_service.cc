@@ -9,7 +9,9 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "server/grpc/first_message.h"
 #include "server/grpc/grpc_caller.h"
+#include "server/grpc/raw_message.h"
 #include "server/observe/load_meter.h"
 
 namespace dragoman {
@@ -17,13 +19,30 @@ namespace {
 
 using xds::data::orca::v3::OrcaLoadReport;
 
-// Writes a report, waits, writes the next one, until the client leaves or the server ends.  Either
-// a write is under way or an alarm is set.  It owns itself until OnDone.
-class ReportStream final : public grpc::ServerWriteReactor<OrcaLoadReport> {
+// Reads what the client asks for, writes a report, waits, writes the next one, until the client
+// leaves or the server ends.  Either a write is under way or an alarm is set.  It owns itself until
+// OnDone.
+class ReportStream final : public grpc::ServerWriteReactor<OrcaLoadReport>,
+                           public std::enable_shared_from_this<ReportStream> {
  public:
-  ReportStream(const LoadMeter* meter, absl::Duration interval)
-      : meter_(meter), interval_(interval) {
-    Write();
+  explicit ReportStream(const ServerParts* parts) : parts_(parts) {}
+
+  ReportStream* Start(grpc::CallbackServerContext* context, const Incoming& incoming) {
+    self_ = shared_from_this();
+    Call call(parts_, "StreamCoreMetrics", CallerOf(*context));
+    const CallEnd end = call.End(call.Admit());
+    if (!end.status.ok()) {
+      Finish(ToGrpcStatus(end, context));
+      return this;
+    }
+    message_.Read(
+        incoming, self_,
+        [&] {
+          return parts_->requests->Take(HolderOf(call.principal(), context->peer()),
+                                        parts_->max_message_bytes);
+        },
+        [this](const absl::Status& waited) { Begin(waited); });
+    return this;
   }
 
   // Each wait has its own alarm, because one that has fired may still be in its callback.
@@ -43,9 +62,20 @@ class ReportStream final : public grpc::ServerWriteReactor<OrcaLoadReport> {
     cancelled_ = true;
     if (alarm_ != nullptr) alarm_->Cancel();  // calls OnAlarm, unless it did so already
   }
-  void OnDone() override { delete this; }
+  void OnDone() override { const auto last = std::move(self_); }
 
  private:
+  void Begin(absl::Status status) {
+    xds::service::orca::v3::OrcaLoadReportRequest request;
+    if (status.ok()) status = ReadMessage(*message_.bytes(), parts_->max_message_bytes, &request);
+    if (!status.ok()) {
+      return Finish({static_cast<grpc::StatusCode>(status.code()), std::string(status.message())});
+    }
+    const auto& wanted = request.report_interval();
+    interval_ = std::clamp(absl::Seconds(wanted.seconds()) + absl::Nanoseconds(wanted.nanos()),
+                           absl::Seconds(1), absl::Hours(1));
+    Write();
+  }
   void OnAlarm() {
     bool cancelled = false;
     {
@@ -56,37 +86,31 @@ class ReportStream final : public grpc::ServerWriteReactor<OrcaLoadReport> {
     Write();
   }
   void Write() {
-    report_.ParseFromString(meter_->report());
+    report_.ParseFromString(parts_->load->report());
     StartWrite(&report_);
   }
 
-  const LoadMeter* const meter_;
-  const absl::Duration interval_;
+  const ServerParts* const parts_;
+  std::shared_ptr<ReportStream> self_;
+  FirstMessage message_;
+  absl::Duration interval_;
   OrcaLoadReport report_;  // being written
   absl::Mutex mutex_;
   std::unique_ptr<grpc::Alarm> alarm_ ABSL_GUARDED_BY(mutex_);
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// A stream that ends at once.  It owns itself until OnDone.
-class RefusedStream final : public grpc::ServerWriteReactor<OrcaLoadReport> {
- public:
-  explicit RefusedStream(const grpc::Status& status) { Finish(status); }
-  void OnDone() override { delete this; }
-};
-
 }  // namespace
 
-grpc::ServerWriteReactor<OrcaLoadReport>* LoadService::StreamCoreMetrics(
-    grpc::CallbackServerContext* context,
-    const xds::service::orca::v3::OrcaLoadReportRequest* request) {
-  Call call(parts_, "StreamCoreMetrics", CallerOf(*context));
-  const CallEnd end = call.End(call.Admit());
-  if (!end.status.ok()) return new RefusedStream(ToGrpcStatus(end, context));
-  const auto& wanted = request->report_interval();
-  const absl::Duration interval =
-      absl::Seconds(wanted.seconds()) + absl::Nanoseconds(wanted.nanos());
-  return new ReportStream(parts_->load, std::clamp(interval, absl::Seconds(1), absl::Hours(1)));
+LoadService::LoadService(const ServerParts* parts) {
+  AddMethod(
+      new grpc::internal::RpcServiceMethod("/xds.service.orca.v3.OpenRcaService/StreamCoreMetrics",
+                                           grpc::internal::RpcMethod::BIDI_STREAMING, nullptr));
+  MarkMethodCallback(
+      0, new HeadersFirst<grpc::internal::CallbackServerStreamingHandler<Incoming, OrcaLoadReport>>(
+             [parts](grpc::CallbackServerContext* context, const Incoming* incoming) {
+               return std::make_shared<ReportStream>(parts)->Start(context, *incoming);
+             }));
 }
 
 }  // namespace dragoman

@@ -7,27 +7,18 @@
 #define DRAGOMAN_SERVER_GRPC_LOAD_SERVICE_H_
 
 #include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/service_type.h>
 
 #include "server/api/call.h"
 #include "xds/service/orca/v3/orca.grpc.pb.h"
 
 namespace dragoman {
 
-// Thread-safe.
-class LoadService final
-    : public xds::service::orca::v3::OpenRcaService::WithCallbackMethod_StreamCoreMetrics<
-          xds::service::orca::v3::OpenRcaService::Service> {
+// Thread-safe.  Reports come as often as the client asks, but at most once a second.
+class LoadService final : public grpc::Service {
  public:
   // `parts`, which have a meter when the service is called, must outlive it.
-  explicit LoadService(const ServerParts* parts) : parts_(parts) {}
-
-  // Reports come as often as the client asks, but at most once a second.
-  grpc::ServerWriteReactor<xds::data::orca::v3::OrcaLoadReport>* StreamCoreMetrics(
-      grpc::CallbackServerContext* context,
-      const xds::service::orca::v3::OrcaLoadReportRequest* request) override;
-
- private:
-  const ServerParts* const parts_;
+  explicit LoadService(const ServerParts* parts);
 };
 
 }  // namespace dragoman

@@ -1,12 +1,12 @@
 #include "server/grpc/method_service.h"
 
-#include <grpcpp/impl/codegen/server_callback_handlers.h>
-
 #include <atomic>
 #include <memory>
 #include <utility>
 
+#include "engine/base/status.h"
 #include "server/base/methods.h"
+#include "server/grpc/first_message.h"
 #include "server/grpc/grpc_caller.h"
 #include "server/grpc/raw_message.h"
 #include "server/grpc/stream_calls.h"
@@ -28,63 +28,80 @@ class Handover {
   std::atomic<bool> given_ = false;
 };
 
-// A call of one message for one. It owns itself: gRPC's OnDone deletes it, and nothing refers to it
-// after that.
+// A call of one message for one.  It owns itself until OnDone, and its message, while that arrives,
+// owns it too.
 //
 // Both reactions are short and wait for nothing, so gRPC runs them where it is (InternalInlineable)
 // instead of waking another thread for each, which would cost a short call a tenth of its time.
-//
-// `this` is safe to use until Finish is called, and in Start even afterwards: gRPC calls nothing
-// (neither OnCancel nor OnDone) before the handler has returned the reactor.
-class UnaryCall final : public grpc::ServerUnaryReactor {
+class UnaryCall final : public grpc::ServerUnaryReactor,
+                        public std::enable_shared_from_this<UnaryCall> {
  public:
   UnaryCall(const ServerParts* parts, grpc::CallbackServerContext* context, ByteBuffer* response)
       : parts_(parts), context_(context), response_(response) {}
 
   // REQUIRES: called once, before the handler returns this reactor.
-  UnaryCall* Start(const Method& method, Caller caller, const ByteBuffer& request) {
-    exchange_ =
-        method.exchange(parts_, method.name, std::move(caller),
-                        [this, bytes = request.Length()](const CallEnd& end, const auto* answer) {
-                          held_ = end.held;
-                          const grpc::Status status = EndOf(end, answer, bytes);
-                          handover_.Give();
-                          Finish(status);
-                        });
-    exchange_->Start([&](google::protobuf::Message* message) {
-      return ReadMessage(request, parts_->max_message_bytes, message);
-    });
+  UnaryCall* Start(const Method& method, Caller caller, const Incoming& incoming) {
+    self_ = shared_from_this();
+    caller_ = std::move(caller);
+    message_.Read(
+        incoming, self_, [&] { return RoomForMessage(*parts_, method, caller_); },
+        [this, &method](const absl::Status& status) { Begin(method, status); });
     return this;
   }
 
-  void OnCancel() override { exchange_->Cancel(); }
+  void OnCancel() override {
+    if (message_.Meet()) exchange_->Cancel();
+  }
   void OnDone() override {
     handover_.Take();
-    delete this;
+    exchange_ = nullptr;
+    const auto last = std::move(self_);
   }
   bool InternalInlineable() override { return true; }
 
  private:
+  // The message has come or, after an error, is not waited for.
+  void Begin(const Method& method, const absl::Status& waited) {
+    if (waited.ok()) received_ = caller_.message_bytes = message_.bytes()->Length();
+    // The call may end before this does.
+    const std::shared_ptr<UnaryExchange> exchange =
+        method.exchange(parts_, method.name, std::move(caller_),
+                        [this](const CallEnd& end, const google::protobuf::Message* answer) {
+                          held_ = end.held;
+                          const grpc::Status status = EndOf(end, answer);
+                          handover_.Give();
+                          Finish(status);
+                        });
+    exchange_ = exchange;
+    exchange->Start([&](google::protobuf::Message* message) {
+      RETURN_IF_ERROR(waited);
+      return ReadMessage(*message_.bytes(), parts_->max_message_bytes, message);
+    });
+    if (message_.Meet()) exchange->Cancel();
+  }
+
   // The status of the call; writes its answer if it succeeded, and counts it and the messages'
   // bytes.
-  grpc::Status EndOf(const CallEnd& end, const google::protobuf::Message* answer,
-                     size_t request_bytes) {
+  grpc::Status EndOf(const CallEnd& end, const google::protobuf::Message* answer) {
     const grpc::Status status = ToGrpcStatus(end, context_);
     if (status.ok()) {
       *response_ = Serialized(*answer);
       held_->Set(response_->Length());
     }
-    parts_->metrics->OnRpcMessages(end.method, end.status.code(), request_bytes,
-                                   response_->Length());
+    parts_->metrics->OnRpcMessages(end.method, end.status.code(), received_, response_->Length());
     return status;
   }
 
   const ServerParts* const parts_;
   grpc::CallbackServerContext* const context_;
   ByteBuffer* const response_;
-  std::shared_ptr<HeldAnswer> held_;  // until OnDone
+  std::shared_ptr<UnaryCall> self_;   // until OnDone
+  std::shared_ptr<HeldAnswer> held_;  // likewise
+  FirstMessage message_;
+  Caller caller_;        // until Begin
+  size_t received_ = 0;  // bytes
   Handover handover_;
-  std::unique_ptr<UnaryExchange> exchange_;
+  std::shared_ptr<UnaryExchange> exchange_;  // until OnDone
 };
 
 }  // namespace
@@ -102,23 +119,23 @@ MethodService::MethodService(const ServerParts* parts, std::string name,
 void MethodService::Add(const Method& method, const std::string& path) {
   const int index = static_cast<int>(paths_.size()) - 1;
   if (method.exchange == nullptr) {
-    const StreamHandler stream = NewStreamHandler(parts_, method.name);
-    AddMethod(new RpcServiceMethod(path.c_str(), stream.type, nullptr));
-    return MarkMethodRawCallback(index, stream.handler);
+    AddMethod(
+        new RpcServiceMethod(path.c_str(), grpc::internal::RpcMethod::BIDI_STREAMING, nullptr));
+    return MarkMethodRawCallback(index, NewStreamHandler(parts_, method.name));
   }
   const char* const api = AdminMethodOf(method.name).has_value() ? "admin" : method.api;
-  AddMethod(new RpcServiceMethod(path.c_str(), grpc::internal::RpcMethod::NORMAL_RPC, nullptr));
-  MarkMethodRawCallback(index,
-                        new grpc::internal::CallbackUnaryHandler<ByteBuffer, ByteBuffer>(
-                            [this, &method, api](grpc::CallbackServerContext* context,
-                                                 const ByteBuffer* request, ByteBuffer* response) {
-                              Caller caller = CallerOf(*context, method.key);
-                              caller.api = api;
-                              caller.is_owner = of_owner_;
-                              caller.message_bytes = request->Length();
-                              auto* const call = new UnaryCall(parts_, context, response);
-                              return call->Start(method, std::move(caller), *request);
-                            }));
+  AddMethod(
+      new RpcServiceMethod(path.c_str(), grpc::internal::RpcMethod::CLIENT_STREAMING, nullptr));
+  MarkMethodRawCallback(
+      index, new HeadersFirst<grpc::internal::CallbackUnaryHandler<Incoming, ByteBuffer>>(
+                 [this, &method, api](grpc::CallbackServerContext* context,
+                                      const Incoming* incoming, ByteBuffer* response) {
+                   Caller caller = CallerOf(*context, method.key);
+                   caller.api = api;
+                   caller.is_owner = of_owner_;
+                   const auto call = std::make_shared<UnaryCall>(parts_, context, response);
+                   return call->Start(method, std::move(caller), *incoming);
+                 }));
 }
 
 }  // namespace dragoman

@@ -61,8 +61,13 @@ void AnswerExtensions(const std::string& type, Response* response) {
 // itself until OnDone.
 class ReflectionStream final : public grpc::ServerBidiReactor<Request, Response> {
  public:
-  explicit ReflectionStream(const ReflectionService* service) : service_(service) {
-    StartRead(&request_);
+  ReflectionStream(const ReflectionService* service, absl::StatusOr<Share> room)
+      : service_(service), room_(std::move(room)) {
+    if (room_.ok()) {
+      StartRead(&request_);
+    } else {
+      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, std::string(room_.status().message())});
+    }
   }
   void OnReadDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::OK);
@@ -77,15 +82,25 @@ class ReflectionStream final : public grpc::ServerBidiReactor<Request, Response>
 
  private:
   const ReflectionService* const service_;
+  const absl::StatusOr<Share> room_;  // for a request that arrives
   Request request_;
   Response response_;
 };
 
 }  // namespace
 
-grpc::ServerBidiReactor<Request, Response>* ReflectionService::ServerReflectionInfo(
-    grpc::CallbackServerContext*) {
-  return new ReflectionStream(this);
+ReflectionService::ReflectionService(std::vector<std::string> services, RoomForAnybody room)
+    : services_(std::move(services)), room_(std::move(room)) {
+  int index = 0;
+  for (const char* path : {"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+                           "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
+    AddMethod(new grpc::internal::RpcServiceMethod(path, grpc::internal::RpcMethod::BIDI_STREAMING,
+                                                   nullptr));
+    MarkMethodCallback(index++, new grpc::internal::CallbackBidiHandler<Request, Response>(
+                                    [this](grpc::CallbackServerContext* context) {
+                                      return new ReflectionStream(this, room_(context->peer()));
+                                    }));
+  }
 }
 
 Response ReflectionService::Answer(const Request& request) const {

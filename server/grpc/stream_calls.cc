@@ -3,17 +3,18 @@
 
 #include "server/grpc/stream_calls.h"
 
-#include <grpcpp/impl/codegen/server_callback_handlers.h>
-
 #include <atomic>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "engine/base/pump.h"
+#include "engine/base/status.h"
 #include "server/api/bulk_exchange.h"
 #include "server/api/document_exchange.h"
+#include "server/api/methods.h"
 #include "server/api/stream_exchange.h"
+#include "server/grpc/first_message.h"
 #include "server/grpc/grpc_caller.h"
 #include "server/grpc/raw_message.h"
 
@@ -48,22 +49,6 @@ class StreamedCall : public Reactor,
   StreamedCall(const ServerParts* parts, grpc::CallbackServerContext* context)
       : parts_(parts), context_(context) {}
 
-  // `request_bytes` is the size of a message that came with the call; `parse`, if any, is for
-  // Exchange::Start.
-  template <typename... Parse>
-  Reactor* Start(size_t request_bytes, const Parse&... parse) {
-    self_ = this->shared_from_this();
-    received_bytes_ = request_bytes;
-    Caller caller = CallerOf(*context_);
-    caller.message_bytes = request_bytes;
-    exchange_ =
-        std::make_shared<Exchange>(parts_, std::move(caller), [weak = this->weak_from_this()] {
-          if (const auto call = weak.lock()) call->OnEvent();
-        });
-    exchange_->Start(parse...);
-    return this;
-  }
-
   void OnWriteDone(bool ok) override {
     DRAGOMAN_CHECK(writing_);  // so what was done before it was set has happened here, too
     outgoing_.Clear();
@@ -73,9 +58,32 @@ class StreamedCall : public Reactor,
     OnEvent();
   }
   void OnCancel() override { exchange_->Cancel(); }
-  void OnDone() override { const auto last = std::move(self_); }
+  void OnDone() override {
+    exchange_ = nullptr;
+    const auto last = std::move(self_);
+  }
 
  protected:
+  // Lives from now on until OnDone.
+  std::shared_ptr<StreamedCall> Live() { return self_ = this->shared_from_this(); }
+
+  // `parse`, if any, is for Exchange::Start.
+  template <typename... Parse>
+  std::shared_ptr<Exchange> StartExchange(Caller caller, const Parse&... parse) {
+    received_bytes_ = caller.message_bytes;
+    const auto exchange =
+        std::make_shared<Exchange>(parts_, std::move(caller), [weak = this->weak_from_this()] {
+          if (const auto call = weak.lock()) call->OnEvent();
+        });
+    exchange_ = exchange;
+    exchange->Start(parse...);
+    return exchange;
+  }
+
+  const ServerParts& parts() const { return *parts_; }
+  const grpc::CallbackServerContext& context() const { return *context_; }
+  Exchange& exchange() { return *exchange_; }
+
   void OnMessage(bool ok) {
     DRAGOMAN_CHECK(reading_);  // as in OnWriteDone
     if (ok) {
@@ -146,32 +154,67 @@ template <typename Exchange>
 class ReadingCall : public StreamedCall<BidiReactor, Exchange> {
  public:
   using StreamedCall<BidiReactor, Exchange>::StreamedCall;
+  BidiReactor* Start() {
+    this->Live();
+    Caller caller = CallerOf(this->context());
+    caller.arriving_bytes = this->parts().max_message_bytes;
+    this->StartExchange(std::move(caller));
+    return this;
+  }
   void OnReadDone(bool ok) override { this->OnMessage(ok); }
 };
 
+class TextStream final : public StreamedCall<WriteReactor, TranslateStreamExchange> {
+ public:
+  using StreamedCall::StreamedCall;
+  WriteReactor* Start(const Incoming& incoming) {
+    caller_ = CallerOf(context());
+    message_.Read(
+        incoming, Live(),
+        [this] { return RoomForMessage(parts(), MethodOf("TranslateStream"), caller_); },
+        [this](const absl::Status& waited) { Begin(waited); });
+    return this;
+  }
+  void OnCancel() override {
+    if (message_.Meet()) exchange().Cancel();
+  }
+
+ private:
+  // The message has come or, after an error, is not waited for.
+  void Begin(const absl::Status& waited) {
+    if (waited.ok()) caller_.message_bytes = message_.bytes()->Length();
+    // The call may end before this does.
+    const auto exchange =
+        StartExchange(std::move(caller_), [&]() -> absl::StatusOr<v1::TranslateRequest> {
+          RETURN_IF_ERROR(waited);
+          return Read<v1::TranslateRequest>(*message_.bytes(), parts().max_message_bytes);
+        });
+    if (message_.Meet()) exchange->Cancel();
+  }
+
+  FirstMessage message_;
+  Caller caller_;  // until Begin
+};
+
 template <typename Exchange>
-StreamHandler ReadingHandler(const ServerParts* parts) {
-  return {grpc::internal::RpcMethod::BIDI_STREAMING,
-          new grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
-              [parts](grpc::CallbackServerContext* context) {
-                return std::make_shared<ReadingCall<Exchange>>(parts, context)->Start(0);
-              })};
+grpc::internal::MethodHandler* ReadingHandler(const ServerParts* parts) {
+  return new grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
+      [parts](grpc::CallbackServerContext* context) {
+        return std::make_shared<ReadingCall<Exchange>>(parts, context)->Start();
+      });
 }
 
 }  // namespace
 
-StreamHandler NewStreamHandler(const ServerParts* parts, std::string_view method) {
+grpc::internal::MethodHandler* NewStreamHandler(const ServerParts* parts, std::string_view method) {
   if (method == "TranslateBulk") return ReadingHandler<BulkExchange>(parts);
   if (method == "TranslateDocument") return ReadingHandler<DocumentExchange>(parts);
   DRAGOMAN_CHECK(method == "TranslateStream");
-  return {grpc::internal::RpcMethod::SERVER_STREAMING,
-          new grpc::internal::CallbackServerStreamingHandler<grpc::ByteBuffer, grpc::ByteBuffer>(
-              [parts](grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-                using Stream = StreamedCall<WriteReactor, TranslateStreamExchange>;
-                return std::make_shared<Stream>(parts, context)->Start(request->Length(), [&] {
-                  return Read<v1::TranslateRequest>(*request, parts->max_message_bytes);
-                });
-              })};
+  return new HeadersFirst<
+      grpc::internal::CallbackServerStreamingHandler<Incoming, grpc::ByteBuffer>>(
+      [parts](grpc::CallbackServerContext* context, const Incoming* incoming) {
+        return std::make_shared<TextStream>(parts, context)->Start(*incoming);
+      });
 }
 
 }  // namespace dragoman

@@ -12,15 +12,10 @@
 
 namespace dragoman {
 
-// What gRPC calls for a method that streams.
-struct StreamHandler {
-  grpc::internal::RpcMethod::RpcType type;
-  grpc::internal::MethodHandler* handler;  // new
-};
-
-// Its calls begin at once, and delete themselves in gRPC's OnDone.  `parts` must outlive them.
-// REQUIRES: the method streams.
-StreamHandler NewStreamHandler(const ServerParts* parts, std::string_view method);
+// A new handler of a method that streams, which gRPC is to call when a call's headers have come
+// (BIDI_STREAMING).  Its calls begin at once, and delete themselves in gRPC's OnDone.  `parts` must
+// outlive them.  REQUIRES: the method streams.
+grpc::internal::MethodHandler* NewStreamHandler(const ServerParts* parts, std::string_view method);
 
 }  // namespace dragoman
 

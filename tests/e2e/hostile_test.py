@@ -15,6 +15,8 @@ import random
 import re
 import socket
 import statistics
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -25,6 +27,7 @@ import grpc
 from google.protobuf import descriptor_pb2, json_format, symbol_database
 from google.protobuf.descriptor import FieldDescriptor
 
+import http2_attacker as http2
 import together
 from harness import BUILT_IN, SOURCE_DIR, Server, await_true, instrumented, pb, seed
 
@@ -549,6 +552,51 @@ class HostileTest(unittest.TestCase):
             self.assertGreater(refused, 0)
             for connection in held:
                 connection.close()
+
+    def attack_port(self, attack, connections, token="", seconds=4):
+        """Attacks the gRPC port with frames (http2_attacker.py)."""
+        ended = subprocess.run([sys.executable, http2.__file__, self.server.grpc_address, attack, str(connections),
+                                str(seconds), token], capture_output=True, text=True, timeout=60, check=True)
+        print(ended.stdout, end="")
+
+    def test_messages_that_never_end(self):
+        with self.beside("60 messages of a MiB that never end on each of 40 connections, without a token"):
+            self.attack_port("messages", 40)
+        with self.beside("the same of a caller with a token"):
+            self.attack_port("messages", 40, TOKENS["attacker"])
+        with self.beside("the same in bulk calls and documents"):
+            self.attack_port("streams", 40, TOKENS["attacker"])
+
+    def test_a_call_is_judged_before_its_message_has_come(self):
+        message = pb.TranslateRequest(contents=["Good morning."], source_language="en",
+                                      target_language="de").SerializeToString()
+        message = b"\0" + len(message).to_bytes(4, "big") + message
+
+        def begin(name):
+            connection = socket.create_connection(self.server.grpc_address.split(":"), timeout=10)
+            self.addCleanup(connection.close)
+            connection.sendall(http2.PREFACE + http2.frame(http2.SETTINGS, 0, 0) + http2.frame(
+                http2.HEADERS, http2.END_HEADERS, 1, http2.head(http2.ONE[0], TOKENS.get(name, "nobody's-token-0123"))) +
+                http2.frame(http2.DATA, 0, 1, message[:7]))
+            return connection, connection.makefile("rb")
+
+        def kinds_until_the_end(file):
+            kinds = set()
+            while True:
+                header = file.read(9)
+                file.read(int.from_bytes(header[:3], "big"))
+                kinds.add(header[3])
+                if header[3] == http2.HEADERS and header[4] & http2.END_STREAM:
+                    return kinds
+
+        # Nothing but headers: an error.
+        self.assertNotIn(http2.DATA, kinds_until_the_end(begin("nobody")[1]))
+        connection, file = begin("another")
+        gone, _ = begin("another")
+        time.sleep(0.2)
+        gone.close()
+        connection.sendall(http2.frame(http2.DATA, http2.END_STREAM, 1, message[7:]))
+        self.assertIn(http2.DATA, kinds_until_the_end(file))
 
     def test_uploads_that_never_end(self):
         head = (b"POST /v1/translate_file HTTP/1.1\r\nHost: x\r\n"

@@ -16,7 +16,7 @@ using ReflectionRequest = ReflectionService::Request;
 using ReflectionResponse = ReflectionService::Response;
 
 const ReflectionService& Reflection() {
-  static const auto& service = *new ReflectionService({"a.A", "b.B"});
+  static const auto& service = *new ReflectionService({"a.A", "b.B"}, nullptr);
   return service;
 }
 

@@ -117,13 +117,15 @@ absl::StatusOr<ConnectionPlan> PlanConnections(const ServerOptions& options) {
                         .admin = {.first = plan.reserve + grpc + http + kMetrics, .most = kAdmin}};
 }
 
-// Whether the server that has started can also serve: it has memory for all the keys and values
-// that it may keep, mapped in large pieces by each worker, and for what the workers and the
-// requests need besides; and gRPC can start the threads that it adds under load.
+// Whether the server that is about to open its gRPC port can also serve: it has memory for all the
+// keys and values that it may keep, mapped in large pieces by each worker, and for what the workers
+// and the requests need besides; and gRPC can start its threads, now (two for each core, at most 32
+// cores) and under load.  It must be so before: if gRPC lacks a thread, its end waits for it.
 absl::Status CheckRoomForRequests(const WorkerPoolOptions& pool) {
   constexpr size_t kPerWorker = size_t{32} << 20, kForRequests = size_t{32} << 20;
-  constexpr int kThreads = 8;
-  return CheckHeadroom(pool.kv_capacity_bytes + pool.workers * kPerWorker + kForRequests, kThreads);
+  constexpr int kThreads = 16;
+  return CheckHeadroom(pool.kv_capacity_bytes + pool.workers * kPerWorker + kForRequests,
+                       kThreads + 2 * std::min(AvailableCores(), 32));
 }
 
 // Whether only this machine can reach an address, HOST:PORT.
@@ -193,10 +195,10 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const ServerOptions& optio
   const bool http_waits = !server->inherited_["http"].empty();
   if (!http_waits) server->ServeHttp();
   RETURN_IF_ERROR(server->LoadModels(std::move(read_again)));
+  RETURN_IF_ERROR(CheckRoomForRequests(server->options_.pool));
   RETURN_IF_ERROR(server->StartGrpc());
   if (http_waits) server->ServeHttp();
   RETURN_IF_ERROR(server->StartAdmin(std::move(on_drain)));
-  RETURN_IF_ERROR(CheckRoomForRequests(server->options_.pool));
   server->SetServing(true);
   server->vitals_->Look();
   return server;

@@ -1,6 +1,6 @@
 // What the operating system grants this process (ulimit).  If that is too little, the process ends
-// with exit code 1 and a message that names what was short, instead of an abort.  The check at the
-// end of the start (CheckHeadroom) makes this unlikely later.
+// with exit code 1 and a message that names what was short, instead of an abort.  The check before
+// the gRPC port is opened (CheckHeadroom) makes this unlikely later.
 
 #ifndef DRAGOMAN_SERVER_NET_PROCESS_LIMITS_H_
 #define DRAGOMAN_SERVER_NET_PROCESS_LIMITS_H_

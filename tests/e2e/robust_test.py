@@ -198,6 +198,19 @@ class LimitTest(unittest.TestCase):
         print(f"serves with {served} MiB of address space on {os.cpu_count()} cores", flush=True)
         self.assertNotIn(TOO_LITTLE, served)
 
+    def test_a_start_that_nearly_succeeds_ends(self):
+        # Where models are loaded, but there is no room left for requests or for gRPC's threads.
+        low, high = TOO_LITTLE << 10, 3 << 20  # KiB
+        while high - low > 4 << 10:
+            middle = (low + high) // 2
+            with self.subTest(kilobytes=middle):
+                try:
+                    server = serve(self, "--model", f"en-de={MODEL}", limit=f"--as={middle << 10}")
+                    server.kill()
+                    high = middle
+                except AssertionError as ended:
+                    low, high = (low, middle) if "less than" in str(ended) else (middle, high)
+
     def test_few_descriptors_are_enough(self):
         server = serve(self, *ONE_WORKER, limit="--nofile=128")
         self.assertEqual(len(server.translate("Hello").translations), 1)

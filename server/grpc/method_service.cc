@@ -1,6 +1,5 @@
 #include "server/grpc/method_service.h"
 
-#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "server/base/methods.h"
 #include "server/grpc/first_message.h"
 #include "server/grpc/grpc_caller.h"
+#include "server/grpc/handover.h"
 #include "server/grpc/raw_message.h"
 #include "server/grpc/stream_calls.h"
 
@@ -16,17 +16,6 @@ namespace {
 
 using grpc::ByteBuffer;
 using grpc::internal::RpcServiceMethod;
-
-// Orders what the thread that calls Finish did before the thread that runs OnDone.  gRPC does that
-// anyway, but ThreadSanitizer does not see into its library.
-class Handover {
- public:
-  void Give() { given_.store(true, std::memory_order_release); }
-  void Take() const { (void)given_.load(std::memory_order_acquire); }
-
- private:
-  std::atomic<bool> given_ = false;
-};
 
 // A call of one message for one.  It owns itself until OnDone, and its message, while that arrives,
 // owns it too.
@@ -51,6 +40,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor,
 
   void OnCancel() override {
     if (message_.Meet()) exchange_->Cancel();
+    handover_.Give();
   }
   void OnDone() override {
     handover_.Take();

@@ -16,6 +16,7 @@
 #include "server/api/stream_exchange.h"
 #include "server/grpc/first_message.h"
 #include "server/grpc/grpc_caller.h"
+#include "server/grpc/handover.h"
 #include "server/grpc/raw_message.h"
 
 namespace dragoman {
@@ -57,8 +58,12 @@ class StreamedCall : public Reactor,
     if (!ok) exchange_->Cancel();
     OnEvent();
   }
-  void OnCancel() override { exchange_->Cancel(); }
+  void OnCancel() final {
+    if (MayCancel()) exchange_->Cancel();
+    handover_.Give();
+  }
   void OnDone() override {
+    handover_.Take();
     exchange_ = nullptr;
     const auto last = std::move(self_);
   }
@@ -80,9 +85,11 @@ class StreamedCall : public Reactor,
     return exchange;
   }
 
+  // Whether there is an exchange; if not, it is cancelled when it begins.
+  virtual bool MayCancel() { return true; }
+
   const ServerParts& parts() const { return *parts_; }
   const grpc::CallbackServerContext& context() const { return *context_; }
-  Exchange& exchange() { return *exchange_; }
 
   void OnMessage(bool ok) {
     DRAGOMAN_CHECK(reading_);  // as in OnWriteDone
@@ -131,7 +138,9 @@ class StreamedCall : public Reactor,
     if (ended_) {
       parts_->metrics->OnRpcMessages(event.end->method, event.end->status.code(), received_bytes_,
                                      sent_bytes_);
-      this->Finish(ToGrpcStatus(*event.end, context_));
+      const grpc::Status status = ToGrpcStatus(*event.end, context_);
+      handover_.Give();
+      this->Finish(status);
     }
     return false;
   }
@@ -143,6 +152,7 @@ class StreamedCall : public Reactor,
   grpc::ByteBuffer incoming_, outgoing_;  // being read and written
   std::shared_ptr<HeldAnswer> held_;      // outgoing_
 
+  Handover handover_;
   Pump pump_;
   std::atomic<bool> reading_ = false, writing_ = false;
   std::atomic<size_t> received_bytes_ = 0;
@@ -175,11 +185,10 @@ class TextStream final : public StreamedCall<WriteReactor, TranslateStreamExchan
         [this](const absl::Status& waited) { Begin(waited); });
     return this;
   }
-  void OnCancel() override {
-    if (message_.Meet()) exchange().Cancel();
-  }
 
  private:
+  bool MayCancel() override { return message_.Meet(); }
+
   // The message has come or, after an error, is not waited for.
   void Begin(const absl::Status& waited) {
     if (waited.ok()) caller_.message_bytes = message_.bytes()->Length();

@@ -94,7 +94,7 @@ class Callers:
     def run(self, number):
         with channel_through(self.address) as channel:
             stub = pb_grpc.TranslationServiceStub(channel)
-            while not self.ended.wait(0.02):
+            while not self.ended.wait(0.05):
                 number += 1
                 text = self.texts[number % len(self.texts)]
                 try:
@@ -178,7 +178,7 @@ class HaproxyTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as corpus:
             for shard in range(shards):
                 with open(f"{corpus}/part-{shard}.txt", "w", encoding="utf-8") as file:
-                    file.writelines(text + "\n" for text in texts[shard * 50:(shard + 1) * 50] * 6)
+                    file.writelines(text + "\n" for text in texts[shard * 50:(shard + 1) * 50] * 3)
 
             def start(shard):
                 arguments = [argument.replace("$(SHARD)", str(shard))
@@ -206,7 +206,7 @@ class HaproxyTest(unittest.TestCase):
             for shard in range(shards):
                 with open(f"{corpus}/part-{shard}.out", encoding="utf-8") as file:
                     self.assertEqual(file.read().splitlines(),
-                                     [want[text] for text in texts[shard * 50:(shard + 1) * 50] * 6])
+                                     [want[text] for text in texts[shard * 50:(shard + 1) * 50] * 3])
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ class ScrapeTest(unittest.TestCase):
         cls.prometheus = Prometheus(cls.server.http_address)
         cls.load = subprocess.Popen(
             [CLIENT, "load", "--server", cls.server.grpc_address, "--tls-ca", cls.authority.ca,
-             "--concurrency", "1", "--beam-size", "4", "--duration", "3600"],
+             "--rate", "50", "--beam-size", "4", "--duration", "3600"],
             stdout=subprocess.PIPE, text=True)
         cls.stopping = threading.Event()
         cls.mischief = threading.Thread(target=cls.make_mistakes)

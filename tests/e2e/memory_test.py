@@ -75,7 +75,7 @@ class MemoryTest(unittest.TestCase):
             self.server.translation.Translate(request, timeout=300)
 
         with futures.ThreadPoolExecutor(8) as pool:
-            list(pool.map(call, range(32)))
+            list(pool.map(call, range(16)))
         self.assertLess(self.resident_megabytes("VmHWM"), 120)
 
     def test_returns_what_unread_answers_took(self):

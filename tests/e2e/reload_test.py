@@ -263,7 +263,7 @@ class ReloadTest(unittest.TestCase):
         self.point(TRAINED)
         write(f'models {{ name: "en-de" directory: "{self.current}" }}')
         server = serve(self, "--config", config, "--workers", "2")
-        texts = [i["text"] for i in golden_inputs()[:8]]
+        texts = [i["text"] for i in golden_inputs()[:4]]
         options = pb.DecodingOptions(beam_size=4)
         want = {}
         for directory in (TRAINED, OTHER):
@@ -302,11 +302,11 @@ class ReloadTest(unittest.TestCase):
                     wrong.append(answer.error or got)
 
         with futures.ThreadPoolExecutor() as pool:
-            calls = [pool.submit(stream) for _ in range(4)] + [pool.submit(bulk)]
+            calls = [pool.submit(stream) for _ in range(2)] + [pool.submit(bulk)]
             try:
-                for i in range(12):
+                for i in range(8):
                     self.point((TRAINED, OTHER)[i % 2])
-                    if i == 6:
+                    if i == 4:
                         write('models { name: "en-de" directory')
                     self.hang_up(server)
                     before = streamed[0]

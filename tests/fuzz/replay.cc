@@ -3,8 +3,8 @@
 //   dragoman-fuzz config CORPUS    the same seed makes the same inputs
 //   dragoman-fuzz config FILE      one input, for example one that a crash left behind
 //
-// DRAGOMAN_SEED sets the seed (1); DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS (1) say when to
-// stop. An input that crashes is saved as "crash" in the working directory.
+// DRAGOMAN_SEED sets the seed (1); DRAGOMAN_FUZZ_RUNS and DRAGOMAN_FUZZ_SECONDS (0.5) say when
+// to stop. An input that crashes is saved as "crash" in the working directory.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -115,8 +115,9 @@ int main(int argc, char** argv) {
 
   const uint64_t seed = Setting("DRAGOMAN_SEED", 1);
   const uint64_t runs = Setting("DRAGOMAN_FUZZ_RUNS", 1'000'000'000);
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::seconds(Setting("DRAGOMAN_FUZZ_SECONDS", 1));
+  const char* const seconds = std::getenv("DRAGOMAN_FUZZ_SECONDS");
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::duration<double>(seconds == nullptr ? 0.5 : std::atof(seconds));
   std::fprintf(stderr, "DRAGOMAN_SEED=%llu\n", static_cast<unsigned long long>(seed));
   Random random(seed);
   uint64_t done = 0;

@@ -116,23 +116,28 @@ void Hop::SetCallbacks(size_t job, Job* to) {
   };
 }
 
-// The result of a sentence's job, or of a further attempt (attempts.h).
+// The result of a sentence's job, or of a further attempt (attempts.h).  One that finds no room or
+// fails leaves the best one so far, unless nobody wants that any more.
 void Hop::Attempted(size_t job, JobResult result) {
-  if (!result.status.ok() || SentenceOf(job).attempts == nullptr) {
-    return JobDone(job, std::move(result));
+  Attempts* const attempts = SentenceOf(job).attempts.get();
+  const bool failed = !result.status.ok();
+  if (attempts != nullptr && failed && attempts->way != Attempts::kFirst &&
+      call_.state->Wanted(absl::Now()).ok()) {
+    result = std::move(attempts->best);
   }
-  const auto best = std::make_shared<JobResult>(std::move(result));
+  if (attempts == nullptr || failed) return JobDone(job, std::move(result));
+  const auto last = std::make_shared<JobResult>(std::move(result));
   Finish([=, self = shared_from_this()](absl::Status status) {
     std::vector<JobPtr> next(1);
     if (status.ok()) {
       next[0] = NextAttempt(self->model_->tokenizer(), self->plan_.alignment,
                             &self->plan_.texts[self->plan_.places[job].text],
-                            self->plan_.places[job].sentence, best.get());
-      if (next[0] == nullptr) return self->JobDone(job, std::move(*best));
+                            self->plan_.places[job].sentence, last.get());
+      if (next[0] == nullptr) return self->JobDone(job, std::move(*last));
       next[0]->on_done = [=](JobResult other) { self->Attempted(job, std::move(other)); };
       status = self->pool_->Submit(std::move(next));
     }
-    if (!status.ok()) self->JobDone(job, {.status = std::move(status)});
+    if (!status.ok()) self->Attempted(job, {.status = std::move(status)});
   });
 }
 

@@ -1,5 +1,7 @@
 #include "engine/request/attempts.h"
 
+#include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -78,6 +80,29 @@ TEST_F(NumeralsOfAModelTest, ComeThrough) {
   }
   EXPECT_GT(right, all * 9 / 10);
   EXPECT_LT(alone, all / 2);
+}
+
+// Its caller may ask for no more than one job.
+TEST_F(NumeralsOfAModelTest, AFurtherAttemptThatFindsNoRoomLeavesTheFirst) {
+  int lost = 0;
+  for (int i = 0; i < 10; ++i) {
+    TranslateRequest request = {
+        .texts = {"The house costs " + std::to_string(13013 + i * 7919) + " euros."}};
+    const TranslateResponse response = WaitFor([&](std::function<void(TranslateResponse)> done) {
+      translator_.Translate(request,
+                            std::make_shared<RequestState>(RequestTerms{
+                                .principal = std::to_string(i), .quota = {.per_minute = 0.001}}),
+                            std::move(done));
+    });
+    ASSERT_TRUE(response.status.ok()) << response.status;
+    request.keep_literals = false;
+    const TranslateResponse first = Translate(request);
+    EXPECT_EQ(response.translations[0].hypotheses[0].text,
+              first.translations[0].hypotheses[0].text);
+    EXPECT_EQ(response.times.steps, first.times.steps);
+    lost += NumbersIn(first.translations[0].hypotheses[0].text) != NumbersIn(request.texts[0]);
+  }
+  EXPECT_GT(lost, 0);
 }
 
 // A request that takes long is judged on other threads, and gets the same.

@@ -138,40 +138,30 @@ prometheus::Counter& MetricSeries::CallsOfPrincipal(const std::string& principal
   return counter;
 }
 
+// To look a series up by its labels would take a call of one sentence a hundredth of its time.
+RpcSeries& MetricSeries::RpcsOf(std::string_view method) {
+  if (const auto found = rpcs.find(method); found != rpcs.end()) return found->second;
+  RpcSeries& series = rpcs[std::string(method)];
+  series.started = &rpcs_started.Add({{"grpc_method", FullNameOf(method)}});
+  return series;
+}
+
 prometheus::Counter& MetricSeries::RpcsStarted(std::string_view method) {
   absl::MutexLock lock(&mutex);
-  if (const auto found = rpcs_begun.find(method); found != rpcs_begun.end()) return *found->second;
-  return *(rpcs_begun[std::string(method)] =
-               &rpcs_started.Add({{"grpc_method", FullNameOf(method)}}));
+  return *RpcsOf(method).started;
 }
 
-prometheus::Histogram& MetricSeries::RpcSeconds(std::string_view method, absl::StatusCode code) {
-  return Ended(method, code, &RpcSeries::seconds, &rpc_seconds, kRequestSeconds);
-}
-
-prometheus::Histogram& MetricSeries::RpcReceived(std::string_view method, absl::StatusCode code) {
-  return Ended(method, code, &RpcSeries::received, &rpc_received, kMessageBytes);
-}
-
-prometheus::Histogram& MetricSeries::RpcSent(std::string_view method, absl::StatusCode code) {
-  return Ended(method, code, &RpcSeries::sent, &rpc_sent, kMessageBytes);
-}
-
-// To look a series up by its labels would take a call of one sentence a hundredth of its time.
-prometheus::Histogram& MetricSeries::Ended(std::string_view method, absl::StatusCode code,
-                                           prometheus::Histogram* RpcSeries::*which,
-                                           prometheus::Family<prometheus::Histogram>* family,
-                                           const Histogram::BucketBoundaries& buckets) {
+RpcSeries::Ended MetricSeries::RpcsEnded(std::string_view method, absl::StatusCode code) {
   absl::MutexLock lock(&mutex);
-  auto found = rpcs_ended.find(method);
-  if (found == rpcs_ended.end()) found = rpcs_ended.try_emplace(std::string(method)).first;
-  prometheus::Histogram*& series = found->second.at(static_cast<int>(code)).*which;
-  if (series == nullptr) {
-    series = &family->Add(
-        {{"grpc_method", FullNameOf(method)}, {"grpc_status", absl::StatusCodeToString(code)}},
-        buckets);
+  RpcSeries::Ended& ended = RpcsOf(method).by_code.at(static_cast<int>(code));
+  if (ended.seconds == nullptr) {
+    const prometheus::Labels labels = {{"grpc_method", FullNameOf(method)},
+                                       {"grpc_status", absl::StatusCodeToString(code)}};
+    ended = {.seconds = &rpc_seconds.Add(labels, kRequestSeconds),
+             .received = &rpc_received.Add(labels, kMessageBytes),
+             .sent = &rpc_sent.Add(labels, kMessageBytes)};
   }
-  return *series;
+  return ended;
 }
 
 PhaseSeries MetricSeries::AddPhase(const char* phase) {

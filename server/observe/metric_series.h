@@ -73,12 +73,16 @@ const prometheus::Histogram::BucketBoundaries& StepBuckets();
 // And for the wait for a model.
 const prometheus::Histogram::BucketBoundaries& ColdWaitBuckets();
 
-// The series that OpenTelemetry has of the calls of a method of gRPC that ended with one code, null
-// until they are used.
+// The series that OpenTelemetry has of the calls of a method of gRPC: of those that began, and of
+// those that ended, by their code; null until they are used.
 struct RpcSeries {
-  prometheus::Histogram* seconds = nullptr;
-  prometheus::Histogram* received = nullptr;
-  prometheus::Histogram* sent = nullptr;
+  struct Ended {
+    prometheus::Histogram* seconds = nullptr;
+    prometheus::Histogram* received = nullptr;
+    prometheus::Histogram* sent = nullptr;
+  };
+  prometheus::Counter* started = nullptr;
+  std::array<Ended, kCodes> by_code{};
 };
 
 // Neither copied nor moved: its members point into the registry.
@@ -106,14 +110,9 @@ struct MetricSeries {
   prometheus::Counter& CallsOfPrincipal(const std::string& principal);
   // Of a method of gRPC, "Translate".
   prometheus::Counter& RpcsStarted(std::string_view method);
-  prometheus::Histogram& RpcSeconds(std::string_view method, absl::StatusCode code);
-  prometheus::Histogram& RpcReceived(std::string_view method, absl::StatusCode code);
-  prometheus::Histogram& RpcSent(std::string_view method, absl::StatusCode code);
-  prometheus::Histogram& Ended(std::string_view method, absl::StatusCode code,
-                               prometheus::Histogram* RpcSeries::*which,
-                               prometheus::Family<prometheus::Histogram>* family,
-                               const prometheus::Histogram::BucketBoundaries& buckets);
+  RpcSeries::Ended RpcsEnded(std::string_view method, absl::StatusCode code);
   PhaseSeries AddPhase(const char* phase);
+  RpcSeries& RpcsOf(std::string_view method) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
   // Creates the series that describe a model that was loaded.
   void AddModel(const Model& model, absl::Duration load);
   // Removes a model that is no longer served, or is about to be replaced by another version.  Its
@@ -295,9 +294,7 @@ struct MetricSeries {
 
   absl::Mutex mutex;
   absl::flat_hash_map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
-  std::map<std::string, prometheus::Counter*, std::less<>> rpcs_begun ABSL_GUARDED_BY(mutex);
-  std::map<std::string, std::array<RpcSeries, kCodes>, std::less<>> rpcs_ended
-      ABSL_GUARDED_BY(mutex);
+  std::map<std::string, RpcSeries, std::less<>> rpcs ABSL_GUARDED_BY(mutex);
   std::map<std::string, prometheus::Counter*> principals ABSL_GUARDED_BY(mutex);
   std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);  // that are loaded
   std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);

@@ -243,8 +243,8 @@ void Metrics::OnCallEnded(const CallRecord& record) {
     impl_->series.CallsOfPrincipal(std::string(*record.principal)).Increment();
   }
   if (record.over_grpc) {
-    impl_->series.RpcSeconds(record.method, record.status.code())
-        .Observe(absl::ToDoubleSeconds(record.duration));
+    impl_->series.RpcsEnded(record.method, record.status.code())
+        .seconds->Observe(absl::ToDoubleSeconds(record.duration));
   }
   ++impl_->ended;
   if (IsServersError(record.status.code())) ++impl_->failed;
@@ -254,8 +254,9 @@ void Metrics::OnCallEnded(const CallRecord& record) {
 
 void Metrics::OnRpcMessages(std::string_view method, absl::StatusCode code, size_t received,
                             size_t sent) {
-  impl_->series.RpcReceived(method, code).Observe(static_cast<double>(received));
-  impl_->series.RpcSent(method, code).Observe(static_cast<double>(sent));
+  const RpcSeries::Ended ended = impl_->series.RpcsEnded(method, code);
+  ended.received->Observe(static_cast<double>(received));
+  ended.sent->Observe(static_cast<double>(sent));
 }
 
 LoadTotals Metrics::Totals() const {

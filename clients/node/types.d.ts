@@ -731,7 +731,7 @@ export interface Timing {
   encode: Duration | null;
   decode: Duration | null;
   detokenize: Duration | null;
-  /** if the text went through a third language */
+  /** of each model, if the texts went through several */
   steps: StepTiming[];
   /**
    * Sentences that took no work, because the same sentence had been translated before, or was being

@@ -1,11 +1,10 @@
 #include "engine/request/running_request.h"
 
+#include <atomic>
 #include <iterator>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "engine/base/field_error.h"
 #include "engine/base/status.h"
@@ -25,6 +24,7 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
         done_(std::move(done)),
         on_progress_(std::move(on_progress)),
         pivots_(itinerary_.groups.size()),
+        found_(itinerary_.groups.size()),
         groups_left_(itinerary_.groups.size()) {}
 
   void Start(TranslateRequest request);
@@ -41,8 +41,7 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
   void Respond();
 
   bool is_one_group() const { return itinerary_.groups.size() == 1; }
-  void Take(const std::vector<size_t>& texts, TranslateResponse translated)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Take(const std::vector<size_t>& texts, TranslateResponse translated);
 
   const Itinerary itinerary_;
   const std::shared_ptr<RequestState> state_;
@@ -55,9 +54,9 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
   bool refuse_low_quality_ = false;
   std::optional<ReverseCheck> check_;
 
-  absl::Mutex mutex_;
-  size_t groups_left_ ABSL_GUARDED_BY(mutex_);
-  TranslateResponse response_;  // guarded by mutex_ until all groups are done
+  std::vector<TranslateResponse> found_;  // by each group
+  std::atomic<size_t> groups_left_;
+  TranslateResponse response_;  // once all groups are done
 };
 
 // The request for some of the texts.
@@ -166,20 +165,20 @@ void RunningRequest::HopDone(size_t group, bool is_last, TranslateResponse trans
   if (!is_last && translated.status.ok()) {
     return StartHop(group, 1, pivot->TakeSecond(std::move(translated)), absl::Now());
   }
-  if (is_last && pivot.has_value()) pivot->Compose(&translated);
+  if (is_last && pivot.has_value()) {
+    pivot->Compose(&translated);
+  } else if (is_last && !is_one_group()) {
+    translated.steps = {{itinerary_.groups[group].route->name(), translated.times}};
+  }
   GroupDone(group, std::move(translated));
 }
 
 void RunningRequest::GroupDone(size_t group, TranslateResponse translated) {
-  const bool failed = !translated.status.ok();
-  {
-    absl::MutexLock lock(&mutex_);
-    Take(itinerary_.groups[group].texts, std::move(translated));
-    if (--groups_left_ > 0) {
-      if (failed) state_->Cancel(absl::Now());  // the others are useless
-      return;
-    }
-  }
+  if (!translated.status.ok() && groups_left_ > 1) state_->Cancel(absl::Now());  // all is useless
+  found_[group] = std::move(translated);
+  if (groups_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  for (size_t g = 0; g < found_.size(); ++g) Take(itinerary_.groups[g].texts, std::move(found_[g]));
+  if (response_.steps.size() == 1) response_.steps.clear();  // whose times are those of all
   if (!response_.status.ok() || !itinerary_.check.has_value()) return Respond();
   check_.emplace(std::move(sources_), &response_.translations);
   CheckNext();

@@ -41,9 +41,9 @@ struct Itinerary {
 };
 
 // As Translator::Translate. `done` gets everything at once: with the times of hops that follow one
-// another added up, and `steps` with those of each.  If a group fails, the others are cancelled,
-// through `state`, and its error is that of the whole.  A check in reverse fails with
-// FAILED_PRECONDITION if its model cannot read a translation.
+// another added up, and `steps` with those of each, group by group.  If a group fails, the others
+// are cancelled, through `state`, and its error is that of the whole.  A check in reverse fails
+// with FAILED_PRECONDITION if its model cannot read a translation.
 //
 // With `on_progress`, the last hop of a single group is reported as it goes on, and of several
 // groups each text, in order, when all are done.  REQUIRES: then there is no check.

@@ -168,7 +168,7 @@ struct TranslateResponse {
   TranslateTimes times;
   int reused_sentences =
       0;  // sentences that needed no work, because equal ones had been, or were being, translated
-  std::vector<TranslateStep> steps;  // if a text took several (pivot.h)
+  std::vector<TranslateStep> steps;  // if the texts took several
 };
 
 // A finished sentence.

@@ -10,10 +10,7 @@ const STAGES = [['tokenize', '#7a6fd0'], ['queue', '#b0843a'], ['encode', '#2f8f
 // Draws a summary of the API; `counts` are {sourceCount, targetCount} in tokens.
 export function showTiming({timing, model, modelVersion = '', isa = ''}, counts) {
   if (!timing) return;
-  const parts = STAGES.map(([name, colour]) => ({
-    name, colour,
-    time: seconds(timing[name]) + (timing.steps || []).reduce((sum, step) => sum + seconds(step[name]), 0),
-  }));
+  const parts = STAGES.map(([name, colour]) => ({name, colour, time: seconds(timing[name])}));
   const all = parts.reduce((sum, {time}) => sum + time, 0) || 1;
   $('stages').replaceChildren(...parts.map(({colour, time}) => {
     const bar = element('span');

@@ -101,7 +101,14 @@ TEST_F(GroupsTest, TextsKeepTheirOrderAndWhatNeedsNoTranslationStaysAsItIs) {
               .translations.at(0)
               .hypotheses[0]
               .text));
-  EXPECT_EQ(response.steps.size(), 2u);  // of the one that takes two hops
+  // One of the first group, two of the last, and together all that was done.
+  ASSERT_EQ(response.steps.size(), 3u);
+  TranslateTimes hops = response.steps[1].times;
+  hops.AddLater(response.steps[2].times);
+  hops.AddBeside(response.steps[0].times);
+  EXPECT_EQ(hops.steps, response.times.steps);
+  EXPECT_EQ(hops.decode, response.times.decode);
+  EXPECT_EQ(hops.tokenize, response.times.tokenize);
 
   std::vector<std::string> told(request.texts.size());
   const TranslateResponse streamed = WaitFor([&](std::function<void(TranslateResponse)> done) {
@@ -112,6 +119,17 @@ TEST_F(GroupsTest, TextsKeepTheirOrderAndWhatNeedsNoTranslationStaysAsItIs) {
   ASSERT_TRUE(streamed.status.ok()) << streamed.status;
   EXPECT_TRUE(streamed.translations.empty());
   EXPECT_EQ(told, texts);
+}
+
+TEST_F(GroupsTest, OneHopHasNoStepsBesideItsTimes) {
+  const TextGroup as_it_is = {.language = "", .route = {}, .texts = {1}};
+  for (const Itinerary& itinerary :
+       {Itinerary{{Group("", {0, 1})}}, Itinerary{{Group("", {0}), as_it_is}}}) {
+    const TranslateResponse response =
+        TranslateAndWait(itinerary, {.texts = {"The cat is old.", "Es ist spät."}});
+    ASSERT_TRUE(response.status.ok()) << response.status;
+    EXPECT_TRUE(response.steps.empty());
+  }
 }
 
 TEST_F(GroupsTest, TheWaitForAModelIsAPartOfTheQueue) {

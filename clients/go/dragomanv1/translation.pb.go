@@ -3464,7 +3464,7 @@ type Timing struct {
 	Encode     *durationpb.Duration `protobuf:"bytes,4,opt,name=encode,proto3" json:"encode,omitempty"`
 	Decode     *durationpb.Duration `protobuf:"bytes,5,opt,name=decode,proto3" json:"decode,omitempty"`
 	Detokenize *durationpb.Duration `protobuf:"bytes,6,opt,name=detokenize,proto3" json:"detokenize,omitempty"`
-	Steps      []*StepTiming        `protobuf:"bytes,7,rep,name=steps,proto3" json:"steps,omitempty"` // if the text went through a third language
+	Steps      []*StepTiming        `protobuf:"bytes,7,rep,name=steps,proto3" json:"steps,omitempty"` // of each model, if the texts went through several
 	// Sentences that took no work, because the same sentence had been translated before, or was being
 	// translated for another request; in the latter case queue is the time until that was done.
 	ReusedSentences int32 `protobuf:"varint,30,opt,name=reused_sentences,json=reusedSentences,proto3" json:"reused_sentences,omitempty"`

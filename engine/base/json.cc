@@ -1,8 +1,8 @@
 #include "engine/base/json.h"
 
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,42 +19,60 @@ using Json = nlohmann::json;
 // Makes a value of what is parsed, and refuses valid JSON that no legitimate file contains, by
 // throwing: the parser would otherwise go on to read a hundred megabytes of brackets.  (The
 // library's own way to see what is parsed looks at all of a list after each object in it.)
-class JsonBuilder : public nlohmann::detail::json_sax_dom_parser<Json> {
+class JsonBuilder final : public Json::json_sax_t {
  public:
-  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
-  explicit JsonBuilder(Json* json) : Base(*json) {}
+  explicit JsonBuilder(Json* json) : json_(json) {}
 
-  bool start_object(std::size_t size) {
-    Enter();
-    keys_.emplace_back();
-    return Base::start_object(size);
+  bool null() override { return Put(nullptr); }
+  bool boolean(bool value) override { return Put(value); }
+  bool number_integer(std::int64_t value) override { return Put(value); }
+  bool number_unsigned(std::uint64_t value) override { return Put(value); }
+  bool number_float(double value, const std::string&) override { return Put(value); }
+  bool string(std::string& value) override { return Put(std::move(value)); }
+  bool binary(Json::binary_t& value) override { return Put(std::move(value)); }
+  bool start_object(std::size_t) override { return Open(Json::value_t::object); }
+  bool start_array(std::size_t) override { return Open(Json::value_t::array); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+  bool key(std::string& key) override {
+    const auto [member, is_new] =
+        open_.back()->get_ref<Json::object_t&>().try_emplace(std::move(key));
+    if (!is_new) throw std::invalid_argument(absl::StrCat("\"", key, "\" occurs twice"));
+    member_ = &member->second;
+    return true;
   }
-  bool key(std::string& key) {
-    if (!keys_.back().insert(key).second) Refuse(absl::StrCat("\"", key, "\" occurs twice"));
-    return Base::key(key);
-  }
-  bool end_object() {
-    --depth_;
-    keys_.pop_back();
-    return Base::end_object();
-  }
-  bool start_array(std::size_t size) {
-    Enter();
-    return Base::start_array(size);
-  }
-  bool end_array() {
-    --depth_;
-    return Base::end_array();
+  bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
+    throw std::invalid_argument(error.what());
   }
 
  private:
-  [[noreturn]] static void Refuse(const std::string& why) { throw std::invalid_argument(why); }
-  void Enter() {
-    if (depth_++ > kMaxJsonDepth) Refuse(absl::StrCat("nests deeper than ", kMaxJsonDepth));
+  // Where the next value goes.
+  Json& Next() {
+    if (open_.empty()) return *json_;
+    return open_.back()->is_array() ? open_.back()->emplace_back() : *member_;
+  }
+  template <typename Value>
+  bool Put(Value value) {
+    Next() = std::move(value);
+    return true;
+  }
+  bool Open(Json::value_t type) {
+    if (open_.size() > kMaxJsonDepth) {
+      throw std::invalid_argument(absl::StrCat("nests deeper than ", kMaxJsonDepth));
+    }
+    Json& opened = Next();
+    opened = type;
+    open_.push_back(&opened);
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
   }
 
-  int depth_ = 0;                                      // of what comes
-  std::vector<std::unordered_set<std::string>> keys_;  // of the objects that are still open
+  Json* const json_;
+  std::vector<Json*> open_;  // the objects and arrays around what comes
+  Json* member_ = nullptr;   // of the last of them, if it is an object
 };
 
 absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {

@@ -92,29 +92,18 @@ bool IsPassing(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsResourceExhausted(status);
 }
 
-std::string TextOf(const nlohmann::json& object, const char* field) {
-  const auto it = object.find(field);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
 HubFile ParseFile(const nlohmann::json& sibling) {
   HubFile file;
-  file.name = TextOf(sibling, "rfilename");
-  if (const auto size = sibling.find("size"); size != sibling.end() && size->is_number_unsigned()) {
-    file.size = size->get<int64_t>();
+  file.name = TextIn(sibling, "rfilename");
+  const nlohmann::json& lfs = Member(sibling, "lfs");
+  for (const nlohmann::json& size : {Member(sibling, "size"), Member(lfs, "size")}) {
+    if (size.is_number_unsigned()) file.size = size.get<int64_t>();
   }
-  const std::string oid = TextOf(sibling, "blobId");
-  const auto lfs = sibling.find("lfs");
-  if (lfs == sibling.end() || !lfs->is_object()) {
-    if (IsHex(oid, 40)) file.git_oid = oid;
-    return file;
-  }
+  const std::string oid = TextIn(sibling, "blobId");
+  if (!lfs.is_object() && IsHex(oid, 40)) file.git_oid = oid;
   for (const char* field : {"sha256", "oid"}) {
-    const std::string sha256 = TextOf(*lfs, field);
+    const std::string sha256 = TextIn(lfs, field);
     if (IsHex(sha256, 64)) file.sha256 = sha256;
-  }
-  if (const auto size = lfs->find("size"); size != lfs->end() && size->is_number_unsigned()) {
-    file.size = size->get<int64_t>();
   }
   return file;
 }
@@ -123,13 +112,12 @@ absl::StatusOr<HubRepository> ParseRepository(const std::string& name, const std
   ASSIGN_OR_RETURN(const nlohmann::json json, ParseJsonObject(answer, "the Hub's answer"));
   HubRepository repository;
   repository.name = name;
-  repository.commit = TextOf(json, "sha");
-  const auto siblings = json.find("siblings");
-  if (!IsHex(repository.commit, 40) || siblings == json.end() || !siblings->is_array()) {
+  repository.commit = TextIn(json, "sha");
+  const nlohmann::json& siblings = Member(json, "siblings");
+  if (!IsHex(repository.commit, 40) || !siblings.is_array()) {
     return absl::InternalError("the Hub's answer has no commit or no list of files");
   }
-  for (const nlohmann::json& sibling : *siblings) {
-    if (!sibling.is_object()) continue;
+  for (const nlohmann::json& sibling : siblings) {
     HubFile file = ParseFile(sibling);
     if (!file.name.empty()) repository.files.push_back(std::move(file));
   }

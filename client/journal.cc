@@ -33,9 +33,8 @@ std::optional<JournalEntry> ReadEntry(const std::string& line) {
     if (!json->at(name).is_string()) return std::nullopt;
     *field = json->at(name).get<std::string>();
   }
-  const auto faults = json->find("faults");
-  if (faults != json->end() && faults->is_number_integer())
-    entry.answer.faults = faults->get<int>();
+  const nlohmann::json& faults = Member(*json, "faults");
+  if (faults.is_number_integer()) entry.answer.faults = faults.get<int>();
   entry.answer.stays = json->contains("stays");
   return entry;
 }

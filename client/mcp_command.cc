@@ -160,11 +160,11 @@ Json ServerInfo() { return {{"name", "dragoman"}, {"version", DRAGOMAN_VERSION}}
 Json Capabilities() { return {{"tools", Json::object()}}; }
 
 Json Initialize(const nlohmann::json& params, TranslationClient*) {
-  const auto asked = params.find("protocolVersion");
-  if (asked == params.end() || !asked->is_string()) {
+  const nlohmann::json& asked = Member(params, "protocolVersion");
+  if (!asked.is_string()) {
     return Failure(kInvalidParams, "protocolVersion: is missing, want a string");
   }
-  const auto known = std::find(kVersions + 1, std::end(kVersions), *asked);
+  const auto known = std::find(kVersions + 1, std::end(kVersions), asked);
   return {{"result",
            {{"protocolVersion", known == std::end(kVersions) ? kVersions[1] : *known},
             {"capabilities", Capabilities()},

@@ -136,12 +136,12 @@ absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
 
 absl::StatusOr<std::vector<std::string>> ShardsOf(std::string_view index) {
   ASSIGN_OR_RETURN(const nlohmann::json json, ParseJsonObject(index, "the index of the weights"));
-  const auto weight_map = json.find("weight_map");
-  if (weight_map == json.end() || !weight_map->is_object() || weight_map->empty()) {
+  const nlohmann::json& weight_map = Member(json, "weight_map");
+  if (!weight_map.is_object() || weight_map.empty()) {
     return absl::InvalidArgumentError("the index of the weights has no weight_map");
   }
   std::set<std::string> shards;
-  for (const auto& [tensor, file] : weight_map->items()) {
+  for (const auto& [tensor, file] : weight_map.items()) {
     const std::string name = file.is_string() ? file.get<std::string>() : "";
     if (name.empty() || name[0] == '.' || name.find('/') != name.npos) {
       return absl::InvalidArgumentError(

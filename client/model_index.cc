@@ -32,11 +32,6 @@ namespace {
 namespace fs = std::filesystem;
 using IndexJson = nlohmann::json;
 
-std::string TextIn(const IndexJson& object, const char* field) {
-  const auto found = object.is_object() ? object.find(field) : object.end();
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 // "zh" stands for "zh-Hans" as well.
 bool IsCalled(const std::string& wanted, const std::string& code) {
   return wanted == code || absl::StartsWith(code, wanted + "-");
@@ -101,12 +96,12 @@ absl::StatusOr<HubRepository> FindPackage(const IndexedModel& model, HttpClient*
     if (from.empty() || to.empty() || from == to) continue;
     pairs.insert(absl::StrCat(from, "-", to));
     const std::string version = TextIn(package, "package_version");
-    const auto links = package.find("links");
-    if (!IsPair(model.languages, from, to) || links == package.end() || !links->is_array() ||
+    const IndexJson& links = Member(package, "links");
+    if (!IsPair(model.languages, from, to) || !links.is_array() ||
         (!found.files.empty() && !IsNewer(version, found.commit))) {
       continue;
     }
-    for (const IndexJson& link : *links) {
+    for (const IndexJson& link : links) {
       std::string url = link.is_string() ? link.get<std::string>() : "";
       // A mirror may name files beside its index.
       if (!absl::StrContains(url, ":")) {
@@ -127,27 +122,25 @@ absl::StatusOr<HubRepository> FindPackage(const IndexedModel& model, HttpClient*
 // another address, which the root names.
 absl::StatusOr<HubRepository> FindRecords(const IndexedModel& model, HttpClient* http) {
   ASSIGN_OR_RETURN(const IndexJson root, FetchJson(http, model.url + "/"));
-  const IndexJson::json_pointer path("/capabilities/attachments/base_url");
-  const bool named = root.contains(path) && root[path].is_string();
-  const std::string base = named ? root[path].get<std::string>() : "";
+  const std::string base = TextIn(Member(Member(root, "capabilities"), "attachments"), "base_url");
   if (base.empty()) return absl::InternalError(model.url + " names no address of attachments");
   ASSIGN_OR_RETURN(
       const IndexJson answer,
       FetchJson(http, model.url + "/buckets/main/collections/translations-models/records"));
-  const auto records = answer.find("data");
-  if (records == answer.end() || !records->is_array()) {
+  const IndexJson& records = Member(answer, "data");
+  if (!records.is_array()) {
     return absl::InternalError(model.url + " has no records of models");
   }
   std::set<std::string> pairs;
   // By languages, since "zh" may be that of several scripts.
   std::map<std::string, std::map<std::string, std::vector<HubFile>>> versions;
   std::map<std::string, std::set<std::string>> complete;  // versions with a model
-  for (const IndexJson& record : *records) {
-    const auto attachment = record.is_object() ? record.find("attachment") : record.end();
-    if (attachment == record.end() || !attachment->is_object()) continue;
+  for (const IndexJson& record : records) {
+    const IndexJson& attachment = Member(record, "attachment");
+    if (!attachment.is_object()) continue;
     const std::string from = TextIn(record, "fromLang"), to = TextIn(record, "toLang");
     const std::string name = TextIn(record, "name"), kind = TextIn(record, "fileType");
-    const std::string location = TextIn(*attachment, "location");
+    const std::string location = TextIn(attachment, "location");
     const std::string languages = absl::StrCat(from, "-", to);
     pairs.insert(languages);
     if (!IsPair(model.languages, from, to) || kind == "qualityModel" || location.empty() ||
@@ -156,11 +149,11 @@ absl::StatusOr<HubRepository> FindRecords(const IndexedModel& model, HttpClient*
     }
     const std::string version = TextIn(record, "version");
     if (kind == "model") complete[languages].insert(version);
-    const auto size = attachment->find("size");
+    const IndexJson& size = Member(attachment, "size");
     versions[languages][version].push_back(
         {.name = name,
-         .size = size != attachment->end() && size->is_number_integer() ? size->get<int64_t>() : -1,
-         .sha256 = TextIn(*attachment, "hash"),
+         .size = size.is_number_integer() ? size.get<int64_t>() : -1,
+         .sha256 = TextIn(attachment, "hash"),
          .url = base + location});
   }
   if (complete.empty()) return NotThere(model, pairs);

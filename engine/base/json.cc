@@ -120,6 +120,18 @@ absl::StatusOr<Json> ReadJsonArray(const std::string& path) {
   return Wanted(ParseFile(path), Json::value_t::array, "array", path);
 }
 
+const Json& Member(const Json& value, const char* name) {
+  static const Json& null = *new Json();
+  if (!value.is_object()) return null;
+  const auto found = value.find(name);
+  return found == value.end() ? null : *found;
+}
+
+std::string TextIn(const Json& value, const char* name) {
+  const Json& member = Member(value, name);
+  return member.is_string() ? member.get<std::string>() : "";
+}
+
 std::string Describe(const Json& value) {
   constexpr size_t kLongest = 80;
   std::string text = WriteJson(value);

@@ -25,6 +25,11 @@ inline constexpr int kMaxJsonDepth = 32;
 absl::StatusOr<nlohmann::json> ReadJsonObject(const std::string& path);
 absl::StatusOr<nlohmann::json> ReadJsonArray(const std::string& path);
 
+// A member of an object; null if there is none, or if `value` is no object.
+const nlohmann::json& Member(const nlohmann::json& value, const char* name);
+// A member that is a text; "" if there is none.
+std::string TextIn(const nlohmann::json& value, const char* name);
+
 // The text of a value (json or ordered_json): in one line, or with so many spaces for each level.
 // Bytes that are not UTF-8 are replaced, where the library's own dump() throws.
 template <typename Value>

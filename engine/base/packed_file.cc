@@ -47,11 +47,6 @@ bool IsOwn(const std::string& path) {
          (file.st_uid == geteuid() || file.st_uid == 0) && (file.st_mode & 022) == 0;
 }
 
-std::string StringOf(const nlohmann::json& directory, const char* key) {
-  const auto value = directory.find(key);
-  return value != directory.end() && value->is_string() ? value->get<std::string>() : "";
-}
-
 // A block [offset, size] of the content; nothing if it is not in there.
 std::optional<absl::Span<const std::byte>> BlockOf(const nlohmann::json& block,
                                                    absl::Span<const std::byte> content) {
@@ -91,11 +86,11 @@ std::shared_ptr<const PackedFile> PackedFile::Open(const std::string& path,
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + trailer.directory,
                               content - trailer.directory);
   const absl::StatusOr<nlohmann::json> directory = ParseJsonObject(text, path);
-  if (!directory.ok() || StringOf(*directory, "key") != key) return nullptr;
-  const auto blocks = directory->find("blocks");
-  if (blocks == directory->end() || !blocks->is_object()) return nullptr;
+  if (!directory.ok() || TextIn(*directory, "key") != key) return nullptr;
+  const nlohmann::json& blocks = Member(*directory, "blocks");
+  if (!blocks.is_object()) return nullptr;
   std::shared_ptr<PackedFile> file(new PackedFile());
-  for (const auto& [name, value] : blocks->items()) {
+  for (const auto& [name, value] : blocks.items()) {
     const auto block = BlockOf(value, bytes.first(trailer.directory));
     if (!block.has_value()) return nullptr;
     file->blocks_[name] = *block;
@@ -103,7 +98,7 @@ std::shared_ptr<const PackedFile> PackedFile::Open(const std::string& path,
   const bool known = KnownWhole().Has(path, version);
   if (!known && XXH3_64bits(bytes.data(), content) != trailer.digest) return nullptr;
   file->file_ = *mapped;
-  file->note_ = StringOf(*directory, "note");
+  file->note_ = TextIn(*directory, "note");
   if (!file->whole()) return nullptr;
   if (!known) KnownWhole().Remember(path, version, now);
   return file;

@@ -99,9 +99,9 @@ absl::Status IsCacheFolder(const std::string& directory) {
 }
 
 bool IsDecoderOnly(const nlohmann::json& config) {
-  const auto architectures = config.find("architectures");
-  if (architectures == config.end() || !architectures->is_array()) return false;
-  for (const nlohmann::json& name : *architectures) {
+  const nlohmann::json& architectures = Member(config, "architectures");
+  if (!architectures.is_array()) return false;
+  for (const nlohmann::json& name : architectures) {
     if (name.is_string() && absl::EndsWith(name.get_ref<const std::string&>(), "ForCausalLM")) {
       return config.value("is_encoder_decoder", nlohmann::json(false)) != true;
     }

@@ -19,12 +19,12 @@ constexpr size_t kMaxShards = 1000;
 using Plan = std::map<std::string, std::set<std::string>>;
 
 absl::StatusOr<Plan> ParseIndex(const nlohmann::json& index) {
-  const auto weight_map = index.find("weight_map");
-  if (weight_map == index.end() || !weight_map->is_object() || weight_map->empty()) {
+  const nlohmann::json& weight_map = Member(index, "weight_map");
+  if (!weight_map.is_object() || weight_map.empty()) {
     return absl::InvalidArgumentError("has no weight_map, want an object of tensors and files");
   }
   Plan plan;
-  for (const auto& [tensor, file] : weight_map->items()) {
+  for (const auto& [tensor, file] : weight_map.items()) {
     if (!file.is_string()) {
       return absl::InvalidArgumentError(absl::StrCat("weight_map: ", tensor, " has no file"));
     }

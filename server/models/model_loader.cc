@@ -46,45 +46,35 @@ LoadResult Named(const ModelSource& source, LoadResult result) {
   return result;
 }
 
-std::string StringOf(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-}  // namespace
-
-FileVersions FilesOf(const ModelSource& source) {
-  FileVersions files = VersionsIn(source.directory);
-  if (!source.shortlist.file.empty()) files["the shortlist"] = VersionOf(source.shortlist.file);
-  if (!source.lora.empty()) {
-    for (auto& [name, version] : VersionsIn(source.lora))
-      files[absl::StrCat("lora/", name)] = version;
-  }
-  return files;
-}
-
+// The sentences of golden.json in a model's directory; none if there is no such file:
+//
+//   {"goldens": [{"source": "Good morning.", "target": "Guten Morgen."}]}
+//
+// with "source_language" and "target_language" where the model needs them.
 absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory) {
   const std::string path = absl::StrCat(directory, "/golden.json");
   const absl::StatusOr<nlohmann::json> file = ReadJsonObject(path);
   if (absl::IsNotFound(file.status())) return std::vector<Golden>();
   RETURN_IF_ERROR(file.status());
-  const auto list = file->find("goldens");
-  if (list == file->end() || !list->is_array()) {
+  const nlohmann::json& list = Member(*file, "goldens");
+  if (!list.is_array()) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": has no list \"goldens\""));
   }
   std::vector<Golden> goldens;
-  for (const nlohmann::json& entry : *list) {
-    if (!entry.is_object() || StringOf(entry, "source").empty()) {
+  for (const nlohmann::json& entry : list) {
+    if (TextIn(entry, "source").empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": goldens[", goldens.size(),
                        "] is not an object with a \"source\" and a \"target\""));
     }
-    goldens.push_back({StringOf(entry, "source"), StringOf(entry, "target"),
-                       StringOf(entry, "source_language"), StringOf(entry, "target_language")});
+    goldens.push_back({TextIn(entry, "source"), TextIn(entry, "target"),
+                       TextIn(entry, "source_language"), TextIn(entry, "target_language")});
   }
   return goldens;
 }
 
+// Translates the sentences apart from all traffic.  FAILED_PRECONDITION says which one was
+// translated differently.
 absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
                         const std::vector<Golden>& goldens, const Limits& limits) {
   if (goldens.empty()) return absl::OkStatus();
@@ -117,6 +107,18 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
     }
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+FileVersions FilesOf(const ModelSource& source) {
+  FileVersions files = VersionsIn(source.directory);
+  if (!source.shortlist.file.empty()) files["the shortlist"] = VersionOf(source.shortlist.file);
+  if (!source.lora.empty()) {
+    for (auto& [name, version] : VersionsIn(source.lora))
+      files[absl::StrCat("lora/", name)] = version;
+  }
+  return files;
 }
 
 ModelLoader::ModelLoader(const ServerOptions& options, WorkerPool* pool, Metrics* metrics,

@@ -62,18 +62,6 @@ class ModelLoader {
   const Unused unused_;
 };
 
-// The sentences of golden.json in a model's directory; none if there is no such file:
-//
-//   {"goldens": [{"source": "Good morning.", "target": "Guten Morgen."}]}
-//
-// with "source_language" and "target_language" where the model needs them.
-absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory);
-
-// Translates the sentences apart from all traffic.  FAILED_PRECONDITION says which one was
-// translated differently.
-absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
-                        const std::vector<Golden>& goldens, const Limits& limits);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_SERVER_MODELS_MODEL_LOADER_H_

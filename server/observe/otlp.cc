@@ -144,11 +144,8 @@ int64_t SpanCount(const TracedCall& call) {
 }
 
 int64_t RejectedSpans(const std::string& answer) {
-  const Json parsed = Json::parse(answer, nullptr, /*allow_exceptions=*/false);
-  if (!parsed.is_object() || !parsed.contains("partialSuccess")) return 0;
-  const Json& partial = parsed["partialSuccess"];
-  if (!partial.is_object() || !partial.contains("rejectedSpans")) return 0;
-  const Json& rejected = partial["rejectedSpans"];
+  const auto parsed = nlohmann::json::parse(answer, nullptr, /*allow_exceptions=*/false);
+  const nlohmann::json& rejected = Member(Member(parsed, "partialSuccess"), "rejectedSpans");
   int64_t number = 0;
   if (rejected.is_number_integer()) return std::max<int64_t>(rejected.get<int64_t>(), 0);
   if (rejected.is_string() && absl::SimpleAtoi(rejected.get<std::string>(), &number)) {

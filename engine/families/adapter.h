@@ -20,9 +20,9 @@ namespace dragoman {
 struct DirectoryFiles {
   std::string path;
   std::string lora;  // the directory of an adapter (lora.h); "": none
-  nlohmann::json config = nlohmann::json::object();  // config.json; empty if there is none
-  nlohmann::json generation =
-      nlohmann::json::object();  // generation_config.json; empty if there is none
+  nlohmann::json config = nlohmann::json::object();      // config.json; empty if there is none
+  nlohmann::json generation = nlohmann::json::object();  // generation_config.json, likewise
+  nlohmann::json tokenizer = nlohmann::json::object();   // tokenizer_config.json, likewise
 
   bool Has(const std::string& file) const;
   std::string Path(const std::string& file) const { return path + "/" + file; }

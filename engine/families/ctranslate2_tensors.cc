@@ -31,109 +31,101 @@ class Tensors {
   Tensors(const Checkpoint& from, const ModelSpec& spec)
       : from_(from), facts_(from_), spec_(spec), map_(from_) {}
 
-  absl::StatusOr<Checkpoint> Take();
+  absl::StatusOr<Checkpoint> Take() {
+    RETURN_IF_ERROR(Stack(kStacks[0], spec_.encoder_layers));
+    RETURN_IF_ERROR(Stack(kStacks[1], spec_.decoder_layers));
+    RETURN_IF_ERROR(map_.Take("lm_head.weight", "decoder/projection/weight"));
+    if (from_.Has("decoder/projection/bias")) {
+      RETURN_IF_ERROR(map_.Take("final_logits_bias", "decoder/projection/bias"));
+    }
+    return std::move(map_).Finish();
+  }
 
  private:
-  absl::Status Linear(const std::string& from, const std::vector<std::string>& to);
-  absl::Status Normalization(const std::string& from, const std::string& to);
-  absl::Status Attention(const std::string& from, const std::string& to, bool self);
-  absl::Status Layer(const char* stack, int layer);
-  absl::Status Stack(const char* stack, int layers);
-  absl::Status PositionTable(const char* stack);
+  absl::Status Linear(const std::string& from, const std::vector<std::string>& to) {
+    std::vector<std::string> weights, biases;
+    for (const std::string& name : to) {
+      weights.push_back(name + ".weight");
+      biases.push_back(name + ".bias");
+    }
+    RETURN_IF_ERROR(map_.TakeParts(weights, from + "/weight"));
+    if (from_.Has(from + "/bias")) return map_.TakeParts(biases, from + "/bias");
+    if (!spec_.biases) return absl::OkStatus();
+    const int64_t outputs = map_.at(weights.front()).shape[0];
+    if (outputs > static_cast<int64_t>(kMostZeros)) {
+      return absl::InvalidArgumentError(absl::StrCat(from, " has ", outputs, " outputs"));
+    }
+    for (const std::string& bias : biases) {
+      map_.Add(bias,
+               Tensor{DType::kF32, {outputs}, absl::MakeConstSpan(kZeros).first(4 * outputs)});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Normalization(const std::string& from, const std::string& to) {
+    RETURN_IF_ERROR(map_.Take(to + ".weight", from + "/gamma"));
+    if (spec_.norm == Norm::kRootMeanSquare) return absl::OkStatus();
+    return map_.Take(to + ".bias", from + "/beta");
+  }
+
+  absl::Status Attention(const std::string& from, const std::string& to, bool self) {
+    const std::string q = to + ".q_proj", k = to + ".k_proj", v = to + ".v_proj";
+    if (self) {
+      RETURN_IF_ERROR(Linear(from + "/linear_0", {q, k, v}));
+      RETURN_IF_ERROR(Linear(from + "/linear_1", {to + ".out_proj"}));
+    } else {
+      RETURN_IF_ERROR(Linear(from + "/linear_0", {q}));
+      RETURN_IF_ERROR(Linear(from + "/linear_1", {k, v}));
+      RETURN_IF_ERROR(Linear(from + "/linear_2", {to + ".out_proj"}));
+    }
+    return Normalization(from + "/layer_norm", to + "_layer_norm");
+  }
+
+  absl::Status Layer(const char* stack, int layer) {
+    const std::string from = CTranslate2Layer(stack, layer);
+    const std::string to = absl::StrCat("model.", stack, ".layers.", layer);
+    RETURN_IF_ERROR(Attention(from + "/self_attention", to + ".self_attn", true));
+    if (stack == kStacks[1]) {
+      RETURN_IF_ERROR(Attention(from + "/attention", to + ".encoder_attn", false));
+    }
+    RETURN_IF_ERROR(Linear(from + "/ffn/linear_0", {to + ".fc1"}));
+    if (spec_.gated) RETURN_IF_ERROR(Linear(from + "/ffn/linear_0_noact", {to + ".fc1_linear"}));
+    RETURN_IF_ERROR(Linear(from + "/ffn/linear_1", {to + ".fc2"}));
+    return Normalization(from + "/ffn/layer_norm", to + ".final_layer_norm");
+  }
+
+  absl::Status Stack(const char* stack, int layers) {
+    const std::string to = absl::StrCat("model.", stack);
+    RETURN_IF_ERROR(map_.Take(to + ".embed_tokens.weight", facts_.Embeddings(stack)));
+    RETURN_IF_ERROR(PositionTable(stack));
+    if (spec_.embedding_norm) {
+      RETURN_IF_ERROR(
+          Normalization(absl::StrCat(stack, "/layernorm_embedding"), to + ".layernorm_embedding"));
+    }
+    if (spec_.final_norm) {
+      RETURN_IF_ERROR(Normalization(absl::StrCat(stack, "/layer_norm"), to + ".layer_norm"));
+    }
+    for (int l = 0; l < layers; ++l) RETURN_IF_ERROR(Layer(stack, l));
+    return absl::OkStatus();
+  }
+
+  absl::Status PositionTable(const char* stack) {
+    const std::string to = absl::StrCat("model.", stack);
+    if (spec_.positions.kind == Positions::kRelative) {
+      // The other layers have copies.
+      return map_.Take(to + ".relative_attention_bias.weight",
+                       CTranslate2Layer(stack, 0) + "/self_attention/relative_attention_bias");
+    }
+    if (spec_.positions.kind != Positions::kTable) return absl::OkStatus();
+    return map_.TakeRows(to + ".embed_positions.weight",
+                         absl::StrCat(stack, "/position_encodings/encodings"), spec_.max_positions);
+  }
 
   const Checkpoint& from_;
   const CTranslate2Facts facts_;
   const ModelSpec& spec_;
   TensorMap map_;
 };
-
-absl::Status Tensors::Linear(const std::string& from, const std::vector<std::string>& to) {
-  std::vector<std::string> weights, biases;
-  for (const std::string& name : to) {
-    weights.push_back(name + ".weight");
-    biases.push_back(name + ".bias");
-  }
-  RETURN_IF_ERROR(map_.TakeParts(weights, from + "/weight"));
-  if (from_.Has(from + "/bias")) return map_.TakeParts(biases, from + "/bias");
-  if (!spec_.biases) return absl::OkStatus();
-  const int64_t outputs = map_.at(weights.front()).shape[0];
-  if (outputs > static_cast<int64_t>(kMostZeros)) {
-    return absl::InvalidArgumentError(absl::StrCat(from, " has ", outputs, " outputs"));
-  }
-  for (const std::string& bias : biases) {
-    map_.Add(bias, Tensor{DType::kF32, {outputs}, absl::MakeConstSpan(kZeros).first(4 * outputs)});
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Tensors::Normalization(const std::string& from, const std::string& to) {
-  RETURN_IF_ERROR(map_.Take(to + ".weight", from + "/gamma"));
-  if (spec_.norm == Norm::kRootMeanSquare) return absl::OkStatus();
-  return map_.Take(to + ".bias", from + "/beta");
-}
-
-absl::Status Tensors::Attention(const std::string& from, const std::string& to, bool self) {
-  const std::string q = to + ".q_proj", k = to + ".k_proj", v = to + ".v_proj";
-  if (self) {
-    RETURN_IF_ERROR(Linear(from + "/linear_0", {q, k, v}));
-    RETURN_IF_ERROR(Linear(from + "/linear_1", {to + ".out_proj"}));
-  } else {
-    RETURN_IF_ERROR(Linear(from + "/linear_0", {q}));
-    RETURN_IF_ERROR(Linear(from + "/linear_1", {k, v}));
-    RETURN_IF_ERROR(Linear(from + "/linear_2", {to + ".out_proj"}));
-  }
-  return Normalization(from + "/layer_norm", to + "_layer_norm");
-}
-
-absl::Status Tensors::Layer(const char* stack, int layer) {
-  const std::string from = CTranslate2Layer(stack, layer);
-  const std::string to = absl::StrCat("model.", stack, ".layers.", layer);
-  RETURN_IF_ERROR(Attention(from + "/self_attention", to + ".self_attn", true));
-  if (stack == kStacks[1]) {
-    RETURN_IF_ERROR(Attention(from + "/attention", to + ".encoder_attn", false));
-  }
-  RETURN_IF_ERROR(Linear(from + "/ffn/linear_0", {to + ".fc1"}));
-  if (spec_.gated) RETURN_IF_ERROR(Linear(from + "/ffn/linear_0_noact", {to + ".fc1_linear"}));
-  RETURN_IF_ERROR(Linear(from + "/ffn/linear_1", {to + ".fc2"}));
-  return Normalization(from + "/ffn/layer_norm", to + ".final_layer_norm");
-}
-
-absl::Status Tensors::PositionTable(const char* stack) {
-  const std::string to = absl::StrCat("model.", stack);
-  if (spec_.positions.kind == Positions::kRelative) {
-    // The other layers have copies.
-    return map_.Take(to + ".relative_attention_bias.weight",
-                     CTranslate2Layer(stack, 0) + "/self_attention/relative_attention_bias");
-  }
-  if (spec_.positions.kind != Positions::kTable) return absl::OkStatus();
-  return map_.TakeRows(to + ".embed_positions.weight",
-                       absl::StrCat(stack, "/position_encodings/encodings"), spec_.max_positions);
-}
-
-absl::Status Tensors::Stack(const char* stack, int layers) {
-  const std::string to = absl::StrCat("model.", stack);
-  RETURN_IF_ERROR(map_.Take(to + ".embed_tokens.weight", facts_.Embeddings(stack)));
-  RETURN_IF_ERROR(PositionTable(stack));
-  if (spec_.embedding_norm) {
-    RETURN_IF_ERROR(
-        Normalization(absl::StrCat(stack, "/layernorm_embedding"), to + ".layernorm_embedding"));
-  }
-  if (spec_.final_norm) {
-    RETURN_IF_ERROR(Normalization(absl::StrCat(stack, "/layer_norm"), to + ".layer_norm"));
-  }
-  for (int l = 0; l < layers; ++l) RETURN_IF_ERROR(Layer(stack, l));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Checkpoint> Tensors::Take() {
-  RETURN_IF_ERROR(Stack(kStacks[0], spec_.encoder_layers));
-  RETURN_IF_ERROR(Stack(kStacks[1], spec_.decoder_layers));
-  RETURN_IF_ERROR(map_.Take("lm_head.weight", "decoder/projection/weight"));
-  if (from_.Has("decoder/projection/bias")) {
-    RETURN_IF_ERROR(map_.Take("final_logits_bias", "decoder/projection/bias"));
-  }
-  return std::move(map_).Finish();
-}
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/base/json.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/formats/open_weights.h"
@@ -119,6 +120,10 @@ ConfigFields::ConfigFields(const DirectoryFiles& files)
     : model({{"config.json", &files.config}}),
       search({{"generation_config.json", &files.generation}, {"config.json", &files.config}}) {}
 
+JsonFields TokenizerFields(const DirectoryFiles& files) {
+  return JsonFields({{files.Path("tokenizer_config.json"), &files.tokenizer}});
+}
+
 absl::StatusOr<Json> ReadOptionalJson(const DirectoryFiles& files, const std::string& file) {
   absl::StatusOr<Json> json = ReadJsonObject(files.Path(file));
   if (absl::IsNotFound(json.status())) return Json::object();
@@ -128,8 +133,7 @@ absl::StatusOr<Json> ReadOptionalJson(const DirectoryFiles& files, const std::st
 bool IsModel(const DirectoryFiles& files, const char* model_type, const char* architecture) {
   const std::string type = files.ModelType();
   if (!type.empty()) return type == model_type;
-  const auto it = files.config.find("architectures");
-  return it != files.config.end() && *it == Json::array({architecture});
+  return Member(files.config, "architectures") == Json::array({architecture});
 }
 
 absl::Status CheckArchitecture(const JsonFields& fields, const char* architecture) {
@@ -217,28 +221,22 @@ absl::Status ReadSpecialTokens(const JsonFields& fields, SpecialTokens defaults,
 absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& files,
                                                           const ModelSpec& spec) {
   std::vector<SpecialToken> tokens;
-  ASSIGN_OR_RETURN(const Json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  const Json decoder = config.value("added_tokens_decoder", Json::object());
+  const Json decoder = files.tokenizer.value("added_tokens_decoder", Json::object());
   if (!decoder.is_object()) {
     return absl::InvalidArgumentError(absl::StrCat(files.Path("tokenizer_config.json"),
                                                    ": added_tokens_decoder is not an object"));
   }
   const int last = spec.source_vocabulary - 1;
-  const auto flag = [](const Json& token, const char* name) {
-    const auto it = token.find(name);
-    return it != token.end() && it->is_boolean() && it->get<bool>();
-  };
   for (const auto& [key, token] : decoder.items()) {
     int id = 0;
-    const auto content = token.is_object() ? token.find("content") : token.end();
-    if (!absl::SimpleAtoi(key, &id) || id < 0 || id > last || content == token.end() ||
-        !content->is_string()) {
+    const Json& content = Member(token, "content");
+    if (!absl::SimpleAtoi(key, &id) || id < 0 || id > last || !content.is_string()) {
       return absl::InvalidArgumentError(
           absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder has ", key,
                        ", want ids from 0 to ", last, " with their content"));
     }
-    tokens.push_back(
-        {content->get<std::string>(), id, flag(token, "lstrip"), flag(token, "rstrip")});
+    tokens.push_back({content.get<std::string>(), id, Member(token, "lstrip") == true,
+                      Member(token, "rstrip") == true});
   }
   if (!tokens.empty()) return tokens;
   ASSIGN_OR_RETURN(const Json added, ReadOptionalJson(files, "added_tokens.json"));
@@ -406,10 +404,7 @@ absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
 }
 
 bool HasTokenizerClass(const DirectoryFiles& files, const char* name) {
-  const absl::StatusOr<nlohmann::json> config = ReadOptionalJson(files, "tokenizer_config.json");
-  if (!config.ok()) return false;  // who reads it says what is wrong
-  const auto named = config->find("tokenizer_class");
-  return named != config->end() && *named == name;
+  return TextIn(files.tokenizer, "tokenizer_class") == name;
 }
 
 bool HasSmall100Tokenizer(const DirectoryFiles& files) {

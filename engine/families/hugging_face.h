@@ -36,6 +36,9 @@ struct ConfigFields {
   JsonFields search;
 };
 
+// The fields of tokenizer_config.json.
+JsonFields TokenizerFields(const DirectoryFiles& files);
+
 // Whether tokenizer_config.json names this class of tokenizer.
 bool HasTokenizerClass(const DirectoryFiles& files, const char* name);
 

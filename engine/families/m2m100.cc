@@ -82,10 +82,8 @@ absl::Status AddSpecialToken(const SpecialToken& token, Parts* parts) {
 
 // The languages of an M2M100, in the order of their ids.
 absl::StatusOr<std::vector<std::string>> M2M100Codes(const DirectoryFiles& files) {
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   std::string set = "m2m100";
-  RETURN_IF_ERROR(
-      JsonFields({{files.Path("tokenizer_config.json"), &config}}).Read("language_codes", &set));
+  RETURN_IF_ERROR(TokenizerFields(files).Read("language_codes", &set));
   return std::vector<std::string>(
       absl::StrSplit(set == "wmt21" ? kWmt21Languages : kM2M100Languages, ' '));
 }
@@ -194,9 +192,7 @@ absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const Model
       if (IsNllbLanguage(token.text)) codes.push_back(token.text);
     }
   }
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  ASSIGN_OR_RETURN(const LanguagePair own,
-                   OwnPair(JsonFields({{files.Path("tokenizer_config.json"), &config}}), codes));
+  ASSIGN_OR_RETURN(const LanguagePair own, OwnPair(TokenizerFields(files), codes));
   return Languages::All(codes, codes, own, /*target_needed=*/true);
 }
 
@@ -213,8 +209,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     RETURN_IF_ERROR(ReadNllb(files, pieces.list, &parts));
   }
   SetPieces(pieces, &tokenizer);
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
+  const JsonFields fields = TokenizerFields(files);
   bool legacy = false;
   RETURN_IF_ERROR(fields.Read("legacy_behaviour", &legacy));
   ASSIGN_OR_RETURN(const LanguagePair own, OwnPair(fields, parts.codes));

@@ -132,14 +132,13 @@ bool MayHaveCodes(std::string_view json) {
 
 // To parse the vocabulary takes a hundred times as long as to see that it has no codes.
 absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   ASSIGN_OR_RETURN(const auto file, MappedFile::Open(files.Path("vocab.json")));
   std::vector<std::string> codes;
   if (MayHaveCodes({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()})) {
     ASSIGN_OR_RETURN(const auto vocabulary, ReadVocabulary(files.Path("vocab.json")));
     codes = TargetCodes(*vocabulary);
   }
-  return LanguagesOf(JsonFields({{files.Path("tokenizer_config.json"), &config}}), codes);
+  return LanguagesOf(TokenizerFields(files), codes);
 }
 
 bool HaveSameBytes(const std::string& one, const std::string& other) {
@@ -149,10 +148,8 @@ bool HaveSameBytes(const std::string& one, const std::string& other) {
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
   bool separate = false;
-  RETURN_IF_ERROR(fields.Read("separate_vocabs", &separate));
+  RETURN_IF_ERROR(TokenizerFields(files).Read("separate_vocabs", &separate));
 
   TokenizerParts parts;
   ASSIGN_OR_RETURN(parts.source_pieces, ReadPieceModel(files.Path("source.spm")));
@@ -172,7 +169,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   }
   parts.unknown_id = *vocabulary->IdOf("<unk>");
   parts.leading_language_code = true;
-  ASSIGN_OR_RETURN(parts.languages, LanguagesOf(fields, TargetCodes(*vocabulary)));
+  ASSIGN_OR_RETURN(parts.languages, LanguagesOf(TokenizerFields(files), TargetCodes(*vocabulary)));
   parts.frame = TargetTagFrame(vocabulary, *vocabulary->IdOf("</s>"));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }

@@ -13,6 +13,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
@@ -59,8 +60,7 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
 // Whether the languages are those of mBART-50: the tokenizer says so, or a file lists one that
 // mBART-25 lacks, or there are more of them.
 bool IsFifty(const nlohmann::json& config, const PieceList& list, int languages) {
-  const auto it = config.find("tokenizer_class");
-  const std::string name = it != config.end() && it->is_string() ? it->get<std::string>() : "";
+  const std::string name = TextIn(config, "tokenizer_class");
   if (name.starts_with("MBart")) return name.starts_with("MBart50");
   const std::vector<std::string> codes = absl::StrSplit(kLanguages, ' ');
   const auto is_later = [&](const SpecialToken& token) {
@@ -121,9 +121,8 @@ absl::Status AddSpecialTokens(const std::vector<SpecialToken>& languages, const 
 
 // The languages of a request that names none; "" if the model has no default.
 absl::StatusOr<LanguagePair> DefaultPair(const DirectoryFiles& files, const ModelSpec& spec,
-                                         const nlohmann::json& config, bool fifty,
-                                         const std::map<std::string, int32_t>& ids) {
-  const JsonFields fields({{files.Path("tokenizer_config.json"), &config}});
+                                         bool fifty, const std::map<std::string, int32_t>& ids) {
+  const JsonFields fields = TokenizerFields(files);
   LanguagePair own;
   RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
   RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
@@ -151,17 +150,16 @@ struct LanguageFacts {
 
 absl::StatusOr<LanguageFacts> ReadFacts(const DirectoryFiles& files, const ModelSpec& spec,
                                         const PieceList& list) {
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   LanguageFacts facts;
   const int pieces = static_cast<int>(list.pieces.size());
-  facts.fifty = IsFifty(config, list, spec.source_vocabulary - pieces - 1);
+  facts.fifty = IsFifty(files.tokenizer, list, spec.source_vocabulary - pieces - 1);
   ASSIGN_OR_RETURN(facts.tokens, LanguageTokens(files, spec, facts.fifty, list));
   std::vector<std::string> codes;
   for (const SpecialToken& language : facts.tokens) {
     facts.ids[language.text] = language.id;
     codes.push_back(language.text);
   }
-  ASSIGN_OR_RETURN(facts.own, DefaultPair(files, spec, config, facts.fifty, facts.ids));
+  ASSIGN_OR_RETURN(facts.own, DefaultPair(files, spec, facts.fifty, facts.ids));
   facts.languages = Languages::All(codes, codes, facts.own, /*target_needed=*/true);
   return facts;
 }

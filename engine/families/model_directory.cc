@@ -8,23 +8,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
+#include "engine/families/hugging_face.h"
 #include "engine/families/tokenizer_check.h"
 #include "engine/formats/json_fields.h"
 #include "engine/formats/open_weights.h"
 
 namespace dragoman {
 namespace {
-
-// Reads the object in a file; none if there is no such file.
-absl::Status ReadOptional(const std::string& path, nlohmann::json* json) {
-  absl::StatusOr<nlohmann::json> read = ReadJsonObject(path);
-  if (absl::IsNotFound(read.status())) return absl::OkStatus();
-  if (!read.ok()) return read.status();
-  *json = *std::move(read);
-  return absl::OkStatus();
-}
 
 // The sequence-to-sequence models of transformers that this engine does not have, so that a refusal
 // says what was tried.
@@ -75,15 +68,15 @@ absl::Status NotRecognized(const DirectoryFiles& files) {
       absl::StrCat(files.Path("config.json"), ": ", what, "; want a model of ", known));
 }
 
-absl::StatusOr<DirectoryFiles> ReadFiles(const std::string& directory) {
-  RETURN_IF_ERROR(CheckServable(directory));
-  DirectoryFiles files{directory};
-  RETURN_IF_ERROR(ReadOptional(files.Path("config.json"), &files.config));
-  RETURN_IF_ERROR(ReadOptional(files.Path("generation_config.json"), &files.generation));
-  return files;
-}
+// A directory, and how its model is read.
+struct Recognized {
+  UnpackedModel model;
+  DirectoryFiles files;
+  const Adapter* adapter = nullptr;
+  ModelConfig config;
+};
 
-absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
+absl::StatusOr<const Adapter*> FindAdapter(const DirectoryFiles& files) {
   for (const Adapter* adapter : Adapters()) {
     if (!adapter->recognizes(files)) continue;
     RETURN_IF_ERROR(CheckTokenizerClass(*adapter, files));
@@ -92,11 +85,25 @@ absl::StatusOr<const Adapter*> Recognize(const DirectoryFiles& files) {
   return NotRecognized(files);
 }
 
-absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizerOf(const Adapter& adapter,
-                                                                 const DirectoryFiles& files,
-                                                                 const ModelSpec& spec) {
-  ASSIGN_OR_RETURN(std::unique_ptr<const Tokenizer> tokenizer, adapter.open_tokenizer(files, spec));
-  RETURN_IF_ERROR(CheckPieces(*tokenizer, files));
+absl::StatusOr<Recognized> Recognize(const std::string& directory, const std::string& lora = "") {
+  Recognized found;
+  ASSIGN_OR_RETURN(found.model, UnpackModel(directory));
+  DirectoryFiles& files = found.files;
+  files.path = found.model.path;
+  files.lora = lora;
+  RETURN_IF_ERROR(CheckServable(files.path));
+  ASSIGN_OR_RETURN(files.config, ReadOptionalJson(files, "config.json"));
+  ASSIGN_OR_RETURN(files.generation, ReadOptionalJson(files, "generation_config.json"));
+  ASSIGN_OR_RETURN(files.tokenizer, ReadOptionalJson(files, "tokenizer_config.json"));
+  ASSIGN_OR_RETURN(found.adapter, FindAdapter(files));
+  ASSIGN_OR_RETURN(found.config, found.adapter->configure(files));
+  return found;
+}
+
+absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizerOf(const Recognized& found) {
+  ASSIGN_OR_RETURN(std::unique_ptr<const Tokenizer> tokenizer,
+                   found.adapter->open_tokenizer(found.files, found.config.spec));
+  RETURN_IF_ERROR(CheckPieces(*tokenizer, found.files));
   return tokenizer;
 }
 
@@ -127,10 +134,7 @@ bool DirectoryFiles::Has(const std::string& file) const {
   return std::filesystem::exists(Path(file), error);
 }
 
-std::string DirectoryFiles::ModelType() const {
-  const auto it = config.find("model_type");
-  return it != config.end() && it->is_string() ? it->get<std::string>() : "";
-}
+std::string DirectoryFiles::ModelType() const { return TextIn(config, "model_type"); }
 
 absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory) {
   if (!UnpackedZip::IsZip(directory)) return UnpackedModel{directory, nullptr};
@@ -140,52 +144,42 @@ absl::StatusOr<UnpackedModel> UnpackModel(const std::string& directory) {
 
 absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory,
                                                   const std::string& lora) {
-  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
-  ASSIGN_OR_RETURN(DirectoryFiles files, ReadFiles(model.path));
-  files.lora = lora;
-  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
-  ASSIGN_OR_RETURN(ModelConfig config, adapter->configure(files));
-  RETURN_IF_ERROR(ReadAlignment(files, &config.spec));
-  ASSIGN_OR_RETURN(auto tokenizer, OpenTokenizerOf(*adapter, files, config.spec));
-  ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter->open_tensors(files, config.spec));
+  ASSIGN_OR_RETURN(Recognized found, Recognize(directory, lora));
+  const DirectoryFiles& files = found.files;
+  const Adapter& adapter = *found.adapter;
+  RETURN_IF_ERROR(ReadAlignment(files, &found.config.spec));
+  ASSIGN_OR_RETURN(auto tokenizer, OpenTokenizerOf(found));
+  ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter.open_tensors(files, found.config.spec));
   const auto changed = [](const auto& tensor) { return tensor.second.added != nullptr; };
   if (!lora.empty() &&
       std::none_of(checkpoint.tensors().begin(), checkpoint.tensors().end(), changed)) {
     return absl::UnimplementedError(
-        absl::StrCat("lora: models of ", adapter->family, " take no adapter"));
+        absl::StrCat("lora: models of ", adapter.family, " take no adapter"));
   }
   ShortlistSource shortlist;
-  if (adapter->find_shortlist != nullptr) {
-    ASSIGN_OR_RETURN(shortlist, adapter->find_shortlist(files));
+  if (adapter.find_shortlist != nullptr) {
+    ASSIGN_OR_RETURN(shortlist, adapter.find_shortlist(files));
   }
-  return ModelDirectory{adapter->family, std::move(config), std::move(tokenizer),
-                        checkpoint.Without(adapter->harmless), std::move(shortlist)};
+  return ModelDirectory{adapter.family, std::move(found.config), std::move(tokenizer),
+                        checkpoint.Without(adapter.harmless), std::move(shortlist)};
 }
 
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const std::string& directory) {
-  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
-  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
-  ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
-  return OpenTokenizerOf(*adapter, files, config.spec);
+  ASSIGN_OR_RETURN(const Recognized found, Recognize(directory));
+  return OpenTokenizerOf(found);
 }
 
 absl::StatusOr<Languages> ReadLanguages(const std::string& directory) {
-  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
-  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
-  ASSIGN_OR_RETURN(const ModelConfig config, adapter->configure(files));
-  if (adapter->read_languages != nullptr) return adapter->read_languages(files, config.spec);
-  ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer,
-                   OpenTokenizerOf(*adapter, files, config.spec));
+  ASSIGN_OR_RETURN(const Recognized found, Recognize(directory));
+  const auto read = found.adapter->read_languages;
+  if (read != nullptr) return read(found.files, found.config.spec);
+  ASSIGN_OR_RETURN(const std::unique_ptr<const Tokenizer> tokenizer, OpenTokenizerOf(found));
   return tokenizer->languages();
 }
 
 absl::StatusOr<ModelConfig> ReadModelConfig(const std::string& directory) {
-  ASSIGN_OR_RETURN(const UnpackedModel model, UnpackModel(directory));
-  ASSIGN_OR_RETURN(const DirectoryFiles files, ReadFiles(model.path));
-  ASSIGN_OR_RETURN(const Adapter* adapter, Recognize(files));
-  return adapter->configure(files);
+  ASSIGN_OR_RETURN(Recognized found, Recognize(directory));
+  return std::move(found.config);
 }
 
 std::vector<std::string> FilesBeside(const std::string& directory) {

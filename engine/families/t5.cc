@@ -22,6 +22,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "engine/base/json.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
@@ -58,8 +59,7 @@ bool IsOfBytes(const DirectoryFiles& files) { return HasTokenizerClass(files, "B
 
 // The name of the same class in the first checkpoints.
 bool IsOldName(const DirectoryFiles& files) {
-  const auto it = files.config.find("architectures");
-  return it != files.config.end() && *it == nlohmann::json::array({"T5WithLMHeadModel"});
+  return Member(files.config, "architectures") == nlohmann::json::array({"T5WithLMHeadModel"});
 }
 
 bool Recognizes(const DirectoryFiles& files) { return ClassOf(files) != nullptr; }
@@ -169,9 +169,9 @@ absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
 absl::StatusOr<std::map<std::pair<std::string, std::string>, std::string>> ReadPrefixes(
     const DirectoryFiles& files) {
   std::map<std::pair<std::string, std::string>, std::string> prefixes;
-  const auto tasks = files.config.find("task_specific_params");
-  if (tasks != files.config.end() && tasks->is_object()) {
-    for (const auto& [task, parameters] : tasks->items()) {
+  const nlohmann::json& tasks = Member(files.config, "task_specific_params");
+  if (tasks.is_object()) {
+    for (const auto& [task, parameters] : tasks.items()) {
       const std::vector<std::string> words = absl::StrSplit(task, '_');
       if (words.size() != 4 || words[0] != "translation" || words[2] != "to") continue;
       std::string prefix;
@@ -248,11 +248,9 @@ absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const Model
 absl::StatusOr<std::vector<SpecialToken>> ExtraTokens(const DirectoryFiles& files,
                                                       const ModelSpec& spec, int pieces) {
   std::vector<SpecialToken> tokens;
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
   const bool bytes = IsOfBytes(files);
   int extra = bytes ? 125 : ClassOf(files)->multilingual ? 0 : 100;
-  RETURN_IF_ERROR(JsonFields({{files.Path("tokenizer_config.json"), &config}})
-                      .Read("extra_ids", 0, kMaxVocabulary, &extra));
+  RETURN_IF_ERROR(TokenizerFields(files).Read("extra_ids", 0, kMaxVocabulary, &extra));
   extra = std::min(extra, spec.source_vocabulary - pieces);
   for (int i = 0; i < extra; ++i) {
     tokens.push_back({absl::StrCat("<extra_id_", i, ">"), pieces + (bytes ? i : extra - 1 - i),

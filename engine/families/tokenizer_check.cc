@@ -107,9 +107,8 @@ size_t CountUnknown(const PieceFile& file, const TokenizerParts& parts) {
 }  // namespace
 
 absl::Status CheckTokenizerClass(const Adapter& adapter, const DirectoryFiles& files) {
-  const std::string path = files.Path("tokenizer_config.json");
-  ASSIGN_OR_RETURN(const nlohmann::json config, ReadOptionalJson(files, "tokenizer_config.json"));
-  const JsonFields fields({{path, &config}, {files.Path("config.json"), &files.config}});
+  const JsonFields fields({{files.Path("tokenizer_config.json"), &files.tokenizer},
+                           {files.Path("config.json"), &files.config}});
   constexpr const char* kField = "tokenizer_class";
   std::string name;
   RETURN_IF_ERROR(fields.Read(kField, &name));

@@ -264,8 +264,7 @@ std::string SearchText(const GenerationConfig& search) {
   return text;
 }
 
-}  // namespace
-
+// What the tokenizer of a directory takes, as its part of an estimate.
 double TokenizerBytes(const std::string& directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error)) return 0;
@@ -277,8 +276,8 @@ double TokenizerBytes(const std::string& directory) {
   return kTokenizerFactor * bytes;
 }
 
-std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
-                                                     const Checkpoint& checkpoint) {
+// The tensors that a network of this kind reads, with their shapes: [rows, columns], or [size].
+Wanted TensorsOf(const ModelSpec& spec, const Checkpoint& checkpoint) {
   const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
                     target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
   Wanted wanted;
@@ -298,6 +297,8 @@ std::vector<std::pair<std::string, Shape>> TensorsOf(const ModelSpec& spec,
                   spec.decoder_head_width(), spec.decoder_ffn, true);
   return wanted;
 }
+
+}  // namespace
 
 absl::Status CheckWithoutWeights(const std::string& directory) {
   ASSIGN_OR_RETURN(const UnpackedModel held, UnpackModel(directory));

@@ -46,13 +46,6 @@ struct MemoryEstimate {
 absl::StatusOr<MemoryEstimate> EstimateMemory(const std::string& directory, Precision precision,
                                               bool selective_output);
 
-// What the tokenizer of a directory takes, as its part of that.
-double TokenizerBytes(const std::string& directory);
-
-// The tensors that a network of this kind reads, with their shapes: [rows, columns], or [size].
-std::vector<std::pair<std::string, std::vector<int64_t>>> TensorsOf(const ModelSpec& spec,
-                                                                    const Checkpoint& checkpoint);
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_MODEL_MODEL_REPORT_H_

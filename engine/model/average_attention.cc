@@ -30,10 +30,50 @@ class AverageAttention final : public VectorHistory {
   // each.
   static absl::StatusOr<std::unique_ptr<const History>> Create(const Checkpoint& checkpoint,
                                                                const ModelSpec& spec,
-                                                               const NetworkOptions& options);
+                                                               const NetworkOptions& options) {
+    RETURN_IF_ERROR(CheckLength(spec));
+    std::unique_ptr<AverageAttention> average(new AverageAttention(spec));
+    for (int l = 0; l < spec.decoder_layers; ++l) {
+      ASSIGN_OR_RETURN(Layer layer,
+                       CreateLayer(checkpoint, absl::StrCat("model.decoder.layers.", l, ".aan"),
+                                   spec, options.arithmetic));
+      average->layers_.push_back(std::move(layer));
+    }
+    return average;
+  }
 
   void Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
-             Workspace* ws) const override;
+             Workspace* ws) const override {
+    const Layer& layer = layers_[l];
+    ws->context.Resize(x.rows(), width());
+    for (int i = 0; i < x.rows(); ++i) {
+      const absl::Span<const float> last = Last(rows[i], l);
+      const absl::Span<float> next = Next(rows[i], l);
+      const float before = static_cast<float>(rows[i].position);
+      for (int c = 0; c < width(); ++c) {
+        next[c] = (last[c] * before + x.Row(i)[c]) / (before + 1.0f);
+      }
+      std::copy(next.begin(), next.end(), ws->context.Row(i).begin());
+    }
+    MatrixView<const float> y = layer.residual.Enter(ws->context.view(), ws);
+    for (const Linear& linear : layer.feed_forward) {
+      std::swap(ws->inner, ws->gated);
+      linear.Apply(y, &ws->inner, &ws->gemm);
+      y = ws->inner.view();
+    }
+    ws->sublayer.Resize(x.rows(), width());
+    for (int i = 0; i < x.rows(); ++i) {
+      std::copy(y.Row(i).begin(), y.Row(i).end(), ws->sublayer.Row(i).begin());
+    }
+    if (layer.input.has_value() && layer.forget.has_value()) {
+      layer.input->Apply(x, &ws->projected, &ws->gemm);
+      layer.forget->Apply(ws->sublayer.view(), &ws->gate, &ws->gemm);
+      for (int i = 0; i < x.rows(); ++i) {
+        GatedSum(ws->projected.Row(i), x.Row(i), ws->gate.Row(i), ws->sublayer.Row(i));
+      }
+    }
+    layer.residual.Leave(ws->sublayer.view(), x, ws);
+  }
 
  private:
   struct Layer {
@@ -43,91 +83,41 @@ class AverageAttention final : public VectorHistory {
   };
 
   explicit AverageAttention(const ModelSpec& spec) : VectorHistory(spec) {}
+
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
-                                           const ModelSpec& spec, Arithmetic arithmetic);
+                                           const ModelSpec& spec, Arithmetic arithmetic) {
+    const int d = spec.d_model;
+    std::vector<Linear> feed_forward;
+    int width = d;
+    for (int i = 1; checkpoint.Has(absl::StrCat(name, ".fc", i, ".weight")); ++i) {
+      const std::string own = absl::StrCat(name, ".fc", i);
+      const int64_t rows = checkpoint.Find(own + ".weight")->shape[0];
+      const int outputs = static_cast<int>(std::min<int64_t>(rows, kMaxInner));
+      ASSIGN_OR_RETURN(const Weight weight, ReadWeight(checkpoint, own, outputs, width, true));
+      ASSIGN_OR_RETURN(Linear linear, Linear::Create(weight, spec.history_activation, arithmetic));
+      feed_forward.push_back(std::move(linear));
+      width = outputs;
+    }
+    if (width != d || checkpoint.Has(name + ".out_proj.weight")) {
+      ASSIGN_OR_RETURN(const Weight weight,
+                       ReadWeight(checkpoint, name + ".out_proj", d, width, true));
+      ASSIGN_OR_RETURN(Linear linear, Linear::Create(weight, Activation::kNone, arithmetic));
+      feed_forward.push_back(std::move(linear));
+    }
+    const auto gate = [&](const char* part) -> absl::StatusOr<std::optional<Linear>> {
+      if (!checkpoint.Has(name + part + ".weight")) return std::nullopt;
+      ASSIGN_OR_RETURN(const Weight weight, ReadWeight(checkpoint, name + part, d, d, true));
+      ASSIGN_OR_RETURN(Linear linear, Linear::Create(weight, Activation::kNone, arithmetic));
+      return std::optional(std::move(linear));
+    };
+    ASSIGN_OR_RETURN(std::optional<Linear> input, gate(".input"));
+    ASSIGN_OR_RETURN(std::optional<Linear> forget, gate(".forget"));
+    ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, name, spec, arithmetic));
+    return Layer{std::move(feed_forward), std::move(input), std::move(forget), std::move(residual)};
+  }
 
   std::vector<Layer> layers_;
 };
-
-absl::StatusOr<AverageAttention::Layer> AverageAttention::CreateLayer(const Checkpoint& checkpoint,
-                                                                      const std::string& name,
-                                                                      const ModelSpec& spec,
-                                                                      Arithmetic arithmetic) {
-  const int d = spec.d_model;
-  std::vector<Linear> feed_forward;
-  int width = d;
-  for (int i = 1; checkpoint.Has(absl::StrCat(name, ".fc", i, ".weight")); ++i) {
-    const std::string own = absl::StrCat(name, ".fc", i);
-    const int64_t rows = checkpoint.Find(own + ".weight")->shape[0];
-    const int outputs = static_cast<int>(std::min<int64_t>(rows, kMaxInner));
-    ASSIGN_OR_RETURN(const Weight weight, ReadWeight(checkpoint, own, outputs, width, true));
-    ASSIGN_OR_RETURN(Linear linear, Linear::Create(weight, spec.history_activation, arithmetic));
-    feed_forward.push_back(std::move(linear));
-    width = outputs;
-  }
-  if (width != d || checkpoint.Has(name + ".out_proj.weight")) {
-    ASSIGN_OR_RETURN(const Weight weight,
-                     ReadWeight(checkpoint, name + ".out_proj", d, width, true));
-    ASSIGN_OR_RETURN(Linear linear, Linear::Create(weight, Activation::kNone, arithmetic));
-    feed_forward.push_back(std::move(linear));
-  }
-  const auto gate = [&](const char* part) -> absl::StatusOr<std::optional<Linear>> {
-    if (!checkpoint.Has(name + part + ".weight")) return std::nullopt;
-    ASSIGN_OR_RETURN(const Weight weight, ReadWeight(checkpoint, name + part, d, d, true));
-    ASSIGN_OR_RETURN(Linear linear, Linear::Create(weight, Activation::kNone, arithmetic));
-    return std::optional(std::move(linear));
-  };
-  ASSIGN_OR_RETURN(std::optional<Linear> input, gate(".input"));
-  ASSIGN_OR_RETURN(std::optional<Linear> forget, gate(".forget"));
-  ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, name, spec, arithmetic));
-  return Layer{std::move(feed_forward), std::move(input), std::move(forget), std::move(residual)};
-}
-
-absl::StatusOr<std::unique_ptr<const History>> AverageAttention::Create(
-    const Checkpoint& checkpoint, const ModelSpec& spec, const NetworkOptions& options) {
-  RETURN_IF_ERROR(CheckLength(spec));
-  std::unique_ptr<AverageAttention> average(new AverageAttention(spec));
-  for (int l = 0; l < spec.decoder_layers; ++l) {
-    ASSIGN_OR_RETURN(Layer layer,
-                     CreateLayer(checkpoint, absl::StrCat("model.decoder.layers.", l, ".aan"), spec,
-                                 options.arithmetic));
-    average->layers_.push_back(std::move(layer));
-  }
-  return average;
-}
-
-void AverageAttention::Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
-                             Workspace* ws) const {
-  const Layer& layer = layers_[l];
-  ws->context.Resize(x.rows(), width());
-  for (int i = 0; i < x.rows(); ++i) {
-    const absl::Span<const float> last = Last(rows[i], l);
-    const absl::Span<float> next = Next(rows[i], l);
-    const float before = static_cast<float>(rows[i].position);
-    for (int c = 0; c < width(); ++c) {
-      next[c] = (last[c] * before + x.Row(i)[c]) / (before + 1.0f);
-    }
-    std::copy(next.begin(), next.end(), ws->context.Row(i).begin());
-  }
-  MatrixView<const float> y = layer.residual.Enter(ws->context.view(), ws);
-  for (const Linear& linear : layer.feed_forward) {
-    std::swap(ws->inner, ws->gated);
-    linear.Apply(y, &ws->inner, &ws->gemm);
-    y = ws->inner.view();
-  }
-  ws->sublayer.Resize(x.rows(), width());
-  for (int i = 0; i < x.rows(); ++i) {
-    std::copy(y.Row(i).begin(), y.Row(i).end(), ws->sublayer.Row(i).begin());
-  }
-  if (layer.input.has_value() && layer.forget.has_value()) {
-    layer.input->Apply(x, &ws->projected, &ws->gemm);
-    layer.forget->Apply(ws->sublayer.view(), &ws->gate, &ws->gemm);
-    for (int i = 0; i < x.rows(); ++i) {
-      GatedSum(ws->projected.Row(i), x.Row(i), ws->gate.Row(i), ws->sublayer.Row(i));
-    }
-  }
-  layer.residual.Leave(ws->sublayer.view(), x, ws);
-}
 
 }  // namespace
 

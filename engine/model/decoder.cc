@@ -47,13 +47,10 @@ absl::StatusOr<Decoder::Layer> Decoder::CreateLayer(const Checkpoint& checkpoint
                                                     Arithmetic arithmetic) {
   const HeadShape heads = {spec.decoder_heads, spec.decoder_head_width()};
   const std::string cross = name + ".encoder_attn";
-  ASSIGN_OR_RETURN(AttentionWeights source, ReadAttentionWeights(checkpoint, cross, heads, spec));
-  std::vector<Weight> source_parts;
-  source_parts.push_back(std::move(source.k));
-  source_parts.push_back(std::move(source.v));
-  ASSIGN_OR_RETURN(Linear cross_q, Linear::Create(source.q, Activation::kNone, arithmetic));
-  ASSIGN_OR_RETURN(Linear cross_kv,
-                   Linear::Create(Fuse(source_parts), Activation::kNone, arithmetic));
+  ASSIGN_OR_RETURN(std::vector<Weight> parts, ReadAttentionWeights(checkpoint, cross, heads, spec));
+  ASSIGN_OR_RETURN(Linear cross_q, Linear::Create(parts[0], Activation::kNone, arithmetic));
+  parts.erase(parts.begin());  // those of the source stay
+  ASSIGN_OR_RETURN(Linear cross_kv, Linear::Create(Fuse(parts), Activation::kNone, arithmetic));
   ASSIGN_OR_RETURN(Linear cross_out, ReadOutProjection(checkpoint, cross, heads, spec, arithmetic));
   ASSIGN_OR_RETURN(Residual cross_residual, Residual::Create(checkpoint, cross, spec, arithmetic));
   ASSIGN_OR_RETURN(

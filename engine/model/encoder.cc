@@ -19,22 +19,14 @@ absl::StatusOr<std::unique_ptr<const Encoder>> Encoder::Create(
   std::unique_ptr<Encoder> encoder(new Encoder(heads, std::move(embedding)));
   for (int l = 0; l < spec.encoder_layers; ++l) {
     const std::string name = absl::StrCat(prefix, ".layers.", l);
-    const std::string self = name + ".self_attn";
-    ASSIGN_OR_RETURN(AttentionWeights attention,
-                     ReadAttentionWeights(checkpoint, self, heads, spec));
-    std::vector<Weight> parts;
-    parts.push_back(std::move(attention.q));
-    parts.push_back(std::move(attention.k));
-    parts.push_back(std::move(attention.v));
-    ASSIGN_OR_RETURN(Linear qkv, Linear::Create(Fuse(parts), Activation::kNone, arithmetic));
-    ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, self, heads, spec, arithmetic));
-    ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, self, spec, arithmetic));
+    ASSIGN_OR_RETURN(
+        SelfAttentionLayer attention,
+        SelfAttentionLayer::Create(checkpoint, name + ".self_attn", heads, spec, arithmetic));
     ASSIGN_OR_RETURN(
         FeedForward feed_forward,
         FeedForward::Create(checkpoint, name, {spec.encoder_ffn, spec.encoder_ffn_layers}, spec,
                             arithmetic));
-    encoder->layers_.push_back(
-        {std::move(qkv), std::move(out), std::move(residual), std::move(feed_forward)});
+    encoder->layers_.push_back({std::move(attention), std::move(feed_forward)});
   }
   ASSIGN_OR_RETURN(encoder->bias_,
                    RelativeBias::Create(checkpoint, prefix, spec.encoder_layers, spec.encoder_heads,
@@ -51,7 +43,7 @@ void Encoder::Run(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws
   const MatrixView<float> x = encoded->view();
   for (int l = 0; l < heads().layers; ++l) {
     const Layer& layer = layers_[l];
-    layer.qkv.Apply(layer.residual.Enter(x, ws), &ws->projected, &ws->gemm);
+    layer.attention.qkv.Apply(layer.attention.residual.Enter(x, ws), &ws->projected, &ws->gemm);
     ws->context.Resize(x.rows(), heads_.width());
     for (int s = 0; s < batch.sentences(); ++s) {
       const int start = batch.starts[s];
@@ -78,7 +70,8 @@ void Encoder::RunStage(PartialEncoding* encoding, Workspace* ws) const {
   const Layer& layer = layers_[stage / parts];
   MatrixView<float> x = encoding->encoded.view();
   if (stage % parts == 0) {
-    layer.qkv.Apply(layer.residual.Enter(x, ws), &encoding->projected, &ws->gemm);
+    layer.attention.qkv.Apply(layer.attention.residual.Enter(x, ws), &encoding->projected,
+                              &ws->gemm);
     return;
   }
   const int first = (stage % parts - 1) * kBlock;
@@ -93,7 +86,7 @@ void Encoder::RunStage(PartialEncoding* encoding, Workspace* ws) const {
 }
 
 void Encoder::Embed(const TokenBatch& batch, Matrix<float>* encoded, Workspace* ws) const {
-  encoded->Resize(static_cast<int>(batch.tokens.size()), layers_.front().qkv.inputs());
+  encoded->Resize(static_cast<int>(batch.tokens.size()), layers_.front().attention.qkv.inputs());
   for (int s = 0; s < batch.sentences(); ++s) {
     for (int i = batch.starts[s]; i < batch.starts[s + 1]; ++i) {
       embedding_.Embed(batch.tokens[i], i - batch.starts[s], encoded->Row(i));
@@ -144,8 +137,8 @@ void Encoder::ReportHeads(int layer, int first_query, int queries, PartialEncodi
 
 // The rest of a layer for the tokens of `x`, whose attention is in the workspace.
 void Encoder::Finish(const Layer& layer, MatrixView<float> x, Workspace* ws) const {
-  layer.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
-  layer.residual.Leave(ws->sublayer.view(), x, ws);
+  layer.attention.out.Apply(ws->context.view(), &ws->sublayer, &ws->gemm);
+  layer.attention.residual.Leave(ws->sublayer.view(), x, ws);
   layer.feed_forward.Apply(x, ws);
 }
 

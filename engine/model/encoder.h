@@ -36,9 +36,7 @@ class Encoder {
 
  private:
   struct Layer {
-    Linear qkv;  // [d_model, 3 width]
-    Linear out;  // [width, d_model]
-    Residual residual;
+    SelfAttentionLayer attention;
     FeedForward feed_forward;
   };
 

@@ -1,9 +1,9 @@
-// The keys and values that attention reads again and again: those of the hypotheses (KvCache) and
-// of the source (SourceMemory).
+// The keys and values that attention reads again and again: those of the hypotheses, the cache of a
+// sentence, and those of its source (SourceMemory).
 //
-// The cache of a sentence is a tree that only grows.  A decoding step adds one node per live
-// hypothesis, and nodes never move.  A hypothesis is the path of node ids from its first token to
-// its last, so forking a beam copies a short list of integers.
+// The cache is a tree that only grows.  A decoding step adds one node per live hypothesis, and
+// nodes never move.  A hypothesis is the path of node ids from its first token to its last, so
+// forking a beam copies a short list of integers.
 //
 // The memory comes in blocks from the worker's pool, taken as needed.  The most blocks that a
 // sentence can need are reserved when it is admitted, so a step cannot fail.
@@ -46,7 +46,8 @@ struct KvLayout {
   int block_rows = 0;
 };
 
-// Rows of keys | values by layer, which grow by one row at a time.
+// Rows of keys | values by layer, which grow by one row at a time: nodes of the tree, or tokens of
+// the source.  Belongs to one thread at a time.
 class KeyValues {
  public:
   // Has room for `max_rows` rows in each layer.  The pool must outlive it.
@@ -85,23 +86,6 @@ class KeyValues {
   const int max_rows_;
   int rows_ = 0;
   std::vector<KvBlock> blocks_;  // `parts` of the first rows, `parts` of the next ones, ...
-};
-
-// The cache of all hypotheses of one sentence.  Belongs to one thread at a time.
-class KvCache {
- public:
-  // Room for max_steps steps of beam_size hypotheses.
-  KvCache(const KvLayout& layout, int max_steps, int beam_size, KvPool* pool)
-      : keys_values_(layout, max_steps * beam_size, pool) {}
-
-  // Adds a node and returns its id, which names its row in `keys_values`.  REQUIRES: there have
-  // been fewer than max_steps x beam_size.
-  int32_t AddNode() { return keys_values_.AddRow(); }
-
-  KeyValues& keys_values() { return keys_values_; }
-
- private:
-  KeyValues keys_values_;
 };
 
 // The keys and values of one encoded sentence: computed once, then read by all its hypotheses.

@@ -113,18 +113,18 @@ void FeedForward::Apply(MatrixView<float> x, Workspace* ws) const {
   residual_.Leave(ws->sublayer.view(), x, ws);
 }
 
-absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoint,
-                                                      const std::string& prefix, HeadShape heads,
-                                                      const ModelSpec& spec) {
-  AttentionWeights weights;
-  for (const auto& [name, weight] :
-       {std::pair(".q_proj", &weights.q), {".k_proj", &weights.k}, {".v_proj", &weights.v}}) {
-    ASSIGN_OR_RETURN(
-        *weight, ReadWeight(checkpoint, prefix + name, heads.width(), spec.d_model, spec.biases));
-    if (weight == &weights.q && spec.scaled_queries) {
-      Scale(1.0f / std::sqrt(static_cast<float>(heads.head_width)), weight);
+absl::StatusOr<std::vector<Weight>> ReadAttentionWeights(const Checkpoint& checkpoint,
+                                                         const std::string& prefix, HeadShape heads,
+                                                         const ModelSpec& spec) {
+  std::vector<Weight> weights;
+  for (const char* const name : {".q_proj", ".k_proj", ".v_proj"}) {
+    ASSIGN_OR_RETURN(Weight weight, ReadWeight(checkpoint, prefix + name, heads.width(),
+                                               spec.d_model, spec.biases));
+    if (weights.empty() && spec.scaled_queries) {
+      Scale(1.0f / std::sqrt(static_cast<float>(heads.head_width)), &weight);
     }
-    InterleaveOutputs(heads.heads, weight);
+    InterleaveOutputs(heads.heads, &weight);
+    weights.push_back(std::move(weight));
   }
   return weights;
 }
@@ -141,6 +141,19 @@ absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std
   }
   InterleaveInputs(heads.heads, &weight);
   return Linear::Create(weight, Activation::kNone, arithmetic);
+}
+
+absl::StatusOr<SelfAttentionLayer> SelfAttentionLayer::Create(const Checkpoint& checkpoint,
+                                                              const std::string& prefix,
+                                                              HeadShape heads,
+                                                              const ModelSpec& spec,
+                                                              Arithmetic arithmetic) {
+  ASSIGN_OR_RETURN(const std::vector<Weight> parts,
+                   ReadAttentionWeights(checkpoint, prefix, heads, spec));
+  ASSIGN_OR_RETURN(Linear qkv, Linear::Create(Fuse(parts), Activation::kNone, arithmetic));
+  ASSIGN_OR_RETURN(Linear out, ReadOutProjection(checkpoint, prefix, heads, spec, arithmetic));
+  ASSIGN_OR_RETURN(Residual residual, Residual::Create(checkpoint, prefix, spec, arithmetic));
+  return SelfAttentionLayer{std::move(qkv), std::move(out), std::move(residual)};
 }
 
 absl::StatusOr<Embedding> Embedding::Create(const Checkpoint& checkpoint, const std::string& prefix,

@@ -58,19 +58,28 @@ struct HeadShape {
   int width() const { return heads * head_width; }
 };
 
-// The projections of an attention sublayer, PREFIX.{q,k,v}_proj.  Their outputs are interleaved
-// (attend.h), and the 1 / sqrt(d_k) of equation 1 is folded into the queries'.
-struct AttentionWeights {
-  Weight q, k, v;  // each [d_model, width]
-};
-absl::StatusOr<AttentionWeights> ReadAttentionWeights(const Checkpoint& checkpoint,
-                                                      const std::string& prefix, HeadShape heads,
-                                                      const ModelSpec& spec);
+// The projections of an attention sublayer, PREFIX.{q,k,v}_proj, in this order, each [d_model,
+// width].  Their outputs are interleaved (attend.h), and the 1 / sqrt(d_k) of equation 1 is folded
+// into the queries'.
+absl::StatusOr<std::vector<Weight>> ReadAttentionWeights(const Checkpoint& checkpoint,
+                                                         const std::string& prefix, HeadShape heads,
+                                                         const ModelSpec& spec);
 
 // Reads PREFIX.out_proj, interleaves its inputs and packs it.
 absl::StatusOr<Linear> ReadOutProjection(const Checkpoint& checkpoint, const std::string& prefix,
                                          HeadShape heads, const ModelSpec& spec,
                                          Arithmetic arithmetic);
+
+// Self-attention's projections, PREFIX.{q,k,v,out}_proj, and its residual connection.
+struct SelfAttentionLayer {
+  static absl::StatusOr<SelfAttentionLayer> Create(const Checkpoint& checkpoint,
+                                                   const std::string& prefix, HeadShape heads,
+                                                   const ModelSpec& spec, Arithmetic arithmetic);
+
+  Linear qkv;  // [d_model, 3 width]
+  Linear out;  // [width, d_model]
+  Residual residual;
+};
 
 // Token embeddings with their positions (sections 3.4 and 3.5).  Immutable.
 class Embedding {

@@ -15,7 +15,7 @@
 
 namespace dragoman {
 
-class KvCache;
+class KeyValues;
 class SourceMemory;
 
 // A row of a Transformer's step.
@@ -26,7 +26,7 @@ struct DecodeRow {
   // The hypothesis' past as its model keeps it (history.h): either its nodes in `cache`, oldest
   // first, of which the last is new and filled by this step (a path may include the last nodes of
   // rows before it, whose tokens then precede its own);
-  KvCache* cache = nullptr;  // of its sentence
+  KeyValues* cache = nullptr;  // of its sentence
   absl::Span<const int32_t> path;
   // or a vector, as it was after the previous token, and where this step writes the new one.
   const float* last = nullptr;

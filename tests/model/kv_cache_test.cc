@@ -102,9 +102,9 @@ TEST(KeyValues, GiveTheirBlocksBack) {
   KvPool pool;
   {
     SourceMemory source(layout, 30, &pool);
-    KvCache cache(layout, 20, 4, &pool);
+    KeyValues cache(layout, 20 * 4, &pool);
     EXPECT_EQ(pool.taken_bytes(), layout.Bytes(30));
-    for (int i = 0; i < 5; ++i) cache.AddNode();
+    for (int i = 0; i < 5; ++i) cache.AddRow();
     EXPECT_EQ(pool.taken_bytes(), layout.Bytes(30) + layout.Bytes(5));
   }
   EXPECT_EQ(pool.taken_bytes(), 0u);

@@ -72,6 +72,12 @@ bool IsDocument(std::string_view text) {
   }
 }
 
+// The name that a tag begins with, after `skipped` bytes.
+std::string_view NameIn(std::string_view tag, size_t skipped) {
+  tag.remove_prefix(skipped);
+  return tag.substr(0, tag.find_first_of(" \t\r\n/>"));
+}
+
 // Hears what expat finds.
 class XmlListener {
  public:
@@ -121,15 +127,86 @@ class XmlListener {
 
  private:
   static XmlListener& Of(void* self) { return *static_cast<XmlListener*>(self); }
-  static void Start(void* self, const char* name, const char** attributes);
-  static void End(void* self, const char* name);
-  static void Text(void* self, const char* text, int size);
-  static void BeginCdata(void* self);
-  static void EndCdata(void* self);
-  static void Declaration(void* self, const char* version, const char* encoding, int standalone);
-  static void Entity(void* self, const char* name, int is_parameter, const char* value, int size,
-                     const char* base, const char* system, const char* pub, const char* notation);
-  static void Default(void* self, const char* text, int size);
+
+  static void Start(void* self, const char*, const char** attributes) {
+    XmlListener& listener = Of(self);
+    if (listener.IsAdded()) return;
+    if (listener.open_.size() == kMostElementDepth) {
+      return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostElementDepth));
+    }
+    if (listener.hear_ != nullptr) listener.hear_(listener.events_.size(), attributes);
+    listener.open_.push_back(listener.events_.size());
+    XmlEvent& event = listener.Add(XmlEvent::kStart);
+    const std::string_view tag = listener.part_.substr(event.begin, event.end - event.begin);
+    event.name = NameIn(tag, 1);
+    listener.CheckNames(tag);
+  }
+
+  static void End(void* self, const char*) {
+    XmlListener& listener = Of(self);
+    if (listener.open_.empty()) {
+      if (!listener.IsAdded()) listener.Fail("mismatched tag");
+      return;
+    }
+    const size_t start = listener.open_.back();
+    listener.open_.pop_back();
+    XmlEvent& event = listener.Add(XmlEvent::kEnd);
+    event.name = listener.events_[start].name;
+    event.partner = start;
+    listener.events_[start].partner = listener.events_.size() - 1;
+  }
+
+  static void Text(void* self, const char*, int size) {
+    XmlListener& listener = Of(self);
+    listener.Pass(static_cast<size_t>(size));
+    if (listener.in_cdata_) return;
+    std::vector<XmlEvent>& events = listener.events_;
+    if (!events.empty() && events.back().kind == XmlEvent::kText &&
+        events.back().end == listener.Place()) {
+      events.back().end = listener.PlaceBehind();
+    } else {
+      listener.Add(XmlEvent::kText);
+    }
+  }
+
+  static void BeginCdata(void* self) {
+    Of(self).Add(XmlEvent::kCdata);
+    Of(self).in_cdata_ = true;
+  }
+
+  static void EndCdata(void* self) {
+    Of(self).events_.back().end = Of(self).PlaceBehind();
+    Of(self).in_cdata_ = false;
+  }
+
+  static void Declaration(void* self, const char*, const char* encoding, int) {
+    Of(self).Add(XmlEvent::kOther);
+    if (encoding == nullptr || absl::EqualsIgnoreCase(encoding, "utf-8") ||
+        absl::EqualsIgnoreCase(encoding, "utf8")) {
+      return;
+    }
+    Of(self).Fail(absl::StrCat("is encoded in ", encoding, ", want UTF-8"));
+  }
+
+  // An entity of the document itself is never expanded: its references stay what they are.
+  static void Entity(void* self, const char* name, int is_parameter, const char* value, int,
+                     const char*, const char*, const char*, const char*) {
+    if (value != nullptr && is_parameter == 0) {
+      Of(self).checks_names_ = false;
+      return;
+    }
+    Of(self).Fail(absl::StrCat("declares the ", is_parameter != 0 ? "parameter" : "external",
+                               " entity \"", name, "\", want none"));
+  }
+
+  // What has no handler of its own.
+  static void Default(void* self, const char* text, int size) {
+    const std::string_view reference(text, static_cast<size_t>(size));
+    if (Of(self).open_.empty() || Of(self).in_cdata_) return;
+    if (!reference.starts_with('&') || !reference.ends_with(';')) return;
+    Of(self).CheckNames(reference);
+    Of(self).Add(XmlEvent::kReference);
+  }
 
   bool Parse(std::string_view piece, bool last) {
     const int size = static_cast<int>(piece.size());
@@ -198,92 +275,6 @@ class XmlListener {
   std::vector<XmlEvent> events_;
   absl::Status error_;
 };
-
-// The name that a tag begins with, after `skipped` bytes.
-std::string_view NameIn(std::string_view tag, size_t skipped) {
-  tag.remove_prefix(skipped);
-  return tag.substr(0, tag.find_first_of(" \t\r\n/>"));
-}
-
-void XmlListener::Start(void* self, const char*, const char** attributes) {
-  XmlListener& listener = Of(self);
-  if (listener.IsAdded()) return;
-  if (listener.open_.size() == kMostElementDepth) {
-    return listener.Fail(absl::StrCat("elements are nested deeper than ", kMostElementDepth));
-  }
-  if (listener.hear_ != nullptr) listener.hear_(listener.events_.size(), attributes);
-  listener.open_.push_back(listener.events_.size());
-  XmlEvent& event = listener.Add(XmlEvent::kStart);
-  const std::string_view tag = listener.part_.substr(event.begin, event.end - event.begin);
-  event.name = NameIn(tag, 1);
-  listener.CheckNames(tag);
-}
-
-void XmlListener::End(void* self, const char*) {
-  XmlListener& listener = Of(self);
-  if (listener.open_.empty()) {
-    if (!listener.IsAdded()) listener.Fail("mismatched tag");
-    return;
-  }
-  const size_t start = listener.open_.back();
-  listener.open_.pop_back();
-  XmlEvent& event = listener.Add(XmlEvent::kEnd);
-  event.name = listener.events_[start].name;
-  event.partner = start;
-  listener.events_[start].partner = listener.events_.size() - 1;
-}
-
-void XmlListener::Text(void* self, const char*, int size) {
-  XmlListener& listener = Of(self);
-  listener.Pass(static_cast<size_t>(size));
-  if (listener.in_cdata_) return;
-  std::vector<XmlEvent>& events = listener.events_;
-  if (!events.empty() && events.back().kind == XmlEvent::kText &&
-      events.back().end == listener.Place()) {
-    events.back().end = listener.PlaceBehind();
-  } else {
-    listener.Add(XmlEvent::kText);
-  }
-}
-
-void XmlListener::BeginCdata(void* self) {
-  Of(self).Add(XmlEvent::kCdata);
-  Of(self).in_cdata_ = true;
-}
-
-void XmlListener::EndCdata(void* self) {
-  Of(self).events_.back().end = Of(self).PlaceBehind();
-  Of(self).in_cdata_ = false;
-}
-
-void XmlListener::Declaration(void* self, const char*, const char* encoding, int) {
-  Of(self).Add(XmlEvent::kOther);
-  if (encoding == nullptr || absl::EqualsIgnoreCase(encoding, "utf-8") ||
-      absl::EqualsIgnoreCase(encoding, "utf8")) {
-    return;
-  }
-  Of(self).Fail(absl::StrCat("is encoded in ", encoding, ", want UTF-8"));
-}
-
-// An entity of the document itself is never expanded: its references stay what they are.
-void XmlListener::Entity(void* self, const char* name, int is_parameter, const char* value, int,
-                         const char*, const char*, const char*, const char*) {
-  if (value != nullptr && is_parameter == 0) {
-    Of(self).checks_names_ = false;
-    return;
-  }
-  Of(self).Fail(absl::StrCat("declares the ", is_parameter != 0 ? "parameter" : "external",
-                             " entity \"", name, "\", want none"));
-}
-
-// What has no handler of its own.
-void XmlListener::Default(void* self, const char* text, int size) {
-  const std::string_view reference(text, static_cast<size_t>(size));
-  if (Of(self).open_.empty() || Of(self).in_cdata_) return;
-  if (!reference.starts_with('&') || !reference.ends_with(';')) return;
-  Of(self).CheckNames(reference);
-  Of(self).Add(XmlEvent::kReference);
-}
 
 // Appends the characters of a reference, such as "#xe9" or "amp".
 void AppendReference(std::string_view name, std::string* out) {

@@ -60,28 +60,13 @@ float Cast(Number number) {
 }
 
 void ConvertElements(DType dtype, const std::byte* from, size_t stride, size_t count, float* to) {
-  switch (dtype) {
-    case DType::kF32:
-      ConvertElements<float, Cast<float>>(from, stride, count, to);
-      break;
-    case DType::kF16:
-      ConvertElements<uint16_t, FromF16>(from, stride, count, to);
-      break;
-    case DType::kBF16:
-      ConvertElements<uint16_t, FromBF16>(from, stride, count, to);
-      break;
-    case DType::kF64:
-      ConvertElements<double, Cast<double>>(from, stride, count, to);
-      break;
-    case DType::kI8:
-      ConvertElements<int8_t, Cast<int8_t>>(from, stride, count, to);
-      break;
-    case DType::kI16:
-      ConvertElements<int16_t, Cast<int16_t>>(from, stride, count, to);
-      break;
-    default:
-      DRAGOMAN_CHECK(false);  // CheckWeight has refused it
-  }
+  using Convert = void(const std::byte* from, size_t stride, size_t count, float* to);
+  constexpr Convert* kConverts[] = {
+      ConvertElements<float, Cast<float>>,   ConvertElements<uint16_t, FromF16>,
+      ConvertElements<uint16_t, FromBF16>,   ConvertElements<double, Cast<double>>,
+      ConvertElements<int8_t, Cast<int8_t>>, ConvertElements<int16_t, Cast<int16_t>>};
+  DRAGOMAN_CHECK(dtype <= DType::kI16);  // CheckWeight has refused the others
+  kConverts[static_cast<size_t>(dtype)](from, stride, count, to);
 }
 
 int64_t ColsOf(const Tensor& tensor) {

@@ -55,31 +55,25 @@ struct MarianReader {
 };
 
 struct Type {
+  uint64_t code;
   DType dtype = DType::kF32;
   bool quantized = false;
 };
 
+constexpr Type kMarianTypes[] = {
+    {0x101, DType::kI8},        {0x104, DType::kI32},
+    {0x402, DType::kF16},       {0x404, DType::kF32},
+    {0x408, DType::kF64},       {0x4101, DType::kI8, true},  // in browsermt/marian-dev
+    {0x10001, DType::kI8, true}};                            // in marian-nmt/marian-dev
+
 absl::StatusOr<Type> TypeOf(uint64_t code) {
-  switch (code) {
-    case 0x101:
-      return Type{DType::kI8};
-    case 0x104:
-      return Type{DType::kI32};
-    case 0x402:
-      return Type{DType::kF16};
-    case 0x404:
-      return Type{DType::kF32};
-    case 0x408:
-      return Type{DType::kF64};
-    case 0x4101:   // in browsermt/marian-dev
-    case 0x10001:  // in marian-nmt/marian-dev
-      return Type{DType::kI8, /*quantized=*/true};
-    default:
-      return absl::UnimplementedError(
-          absl::StrCat("is of type 0x", absl::Hex(code),
-                       ", want float32, float16 or intgemm8 without a kind of CPU: convert the "
-                       "model again, with marian-conv --gemm-type intgemm8 or float32"));
+  for (const Type& type : kMarianTypes) {
+    if (type.code == code) return type;
   }
+  return absl::UnimplementedError(
+      absl::StrCat("is of type 0x", absl::Hex(code),
+                   ", want float32, float16 or intgemm8 without a kind of CPU: convert the model "
+                   "again, with marian-conv --gemm-type intgemm8 or float32"));
 }
 
 struct Entry {

@@ -8,9 +8,8 @@
 namespace dragoman {
 namespace {
 
-TorchTensor Describe(const PickleMachine& machine, std::string_view name,
-                     const PickleValue& value) {
-  const PickleValue& storage = machine.at(value.storage);
+TorchTensor Describe(const Pickle& pickle, std::string_view name, const PickleValue& value) {
+  const PickleValue& storage = pickle.at(value.storage);
   const auto middle = value.items.begin() + static_cast<ptrdiff_t>(value.items.size() / 2);
   TorchTensor tensor;
   tensor.name = std::string(name);
@@ -26,19 +25,17 @@ TorchTensor Describe(const PickleMachine& machine, std::string_view name,
 }  // namespace
 
 absl::StatusOr<std::vector<TorchTensor>> ReadTensorPickle(absl::Span<const std::byte>* bytes) {
-  PickleMachine machine(*bytes);
-  ASSIGN_OR_RETURN(const int place, machine.Run());
-  *bytes = machine.rest();
-  const PickleValue& dictionary = machine.at(place);
+  ASSIGN_OR_RETURN(const Pickle pickle, RunPickle(bytes));
+  const PickleValue& dictionary = pickle.at(pickle.root);
   if (dictionary.kind != PickleKind::kItems || dictionary.items.size() % 2 != 0) {
     return PickleError("holds no dictionary of tensors");
   }
   std::vector<TorchTensor> tensors;
   for (size_t i = 0; i + 1 < dictionary.items.size(); i += 2) {
-    const PickleValue& name = machine.at(dictionary.items[i]);
-    const PickleValue& value = machine.at(dictionary.items[i + 1]);
+    const PickleValue& name = pickle.at(dictionary.items[i]);
+    const PickleValue& value = pickle.at(dictionary.items[i + 1]);
     if (name.kind == PickleKind::kString && value.kind == PickleKind::kTensor) {
-      tensors.push_back(Describe(machine, name.text, value));
+      tensors.push_back(Describe(pickle, name.text, value));
     }
   }
   if (tensors.empty()) return PickleError("holds no tensor by a name");
@@ -46,24 +43,18 @@ absl::StatusOr<std::vector<TorchTensor>> ReadTensorPickle(absl::Span<const std::
 }
 
 absl::StatusOr<std::vector<std::string>> ReadKeysPickle(absl::Span<const std::byte>* bytes) {
-  PickleMachine machine(*bytes);
-  ASSIGN_OR_RETURN(const int place, machine.Run());
-  *bytes = machine.rest();
-  if (machine.at(place).kind != PickleKind::kItems) return PickleError("holds no list of keys");
+  ASSIGN_OR_RETURN(const Pickle pickle, RunPickle(bytes));
+  if (pickle.at(pickle.root).kind != PickleKind::kItems)
+    return PickleError("holds no list of keys");
   std::vector<std::string> keys;
-  for (const int64_t item : machine.at(place).items) {
-    if (machine.at(item).kind != PickleKind::kString)
+  for (const int64_t item : pickle.at(pickle.root).items) {
+    if (pickle.at(item).kind != PickleKind::kString)
       return PickleError("has a key that is not a string");
-    keys.emplace_back(machine.at(item).text);
+    keys.emplace_back(pickle.at(item).text);
   }
   return keys;
 }
 
-absl::Status SkipPickle(absl::Span<const std::byte>* bytes) {
-  PickleMachine machine(*bytes);
-  RETURN_IF_ERROR(machine.Run().status());
-  *bytes = machine.rest();
-  return absl::OkStatus();
-}
+absl::Status SkipPickle(absl::Span<const std::byte>* bytes) { return RunPickle(bytes).status(); }
 
 }  // namespace dragoman

@@ -25,10 +25,36 @@ constexpr double kMargin = 0.95;
 
 class Race {
  public:
-  explicit Race(OneDnnInt8 onednn);
+  explicit Race(OneDnnInt8 onednn)
+      : onednn_(std::move(onednn)),
+        x_(TrialNumbers(OneDnnMatmul::kMaxRows, kInputs)),
+        y_(OneDnnMatmul::kMaxRows, kOutputs) {
+    const Matrix<float> weight = TrialNumbers(kOutputs, kInputs);
+    const std::vector<float> bias(kOutputs, 0.0f);
+    for (int i = 0; i < kCopies; ++i) {
+      absl::StatusOr<Int8Gemm> gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
+      DRAGOMAN_CHECK(gemm.ok());
+      gemms_.push_back(*std::move(gemm));
+    }
+  }
 
   // Whether oneDNN wins with this many rows.
-  bool OneDnnWins(int rows);
+  bool OneDnnWins(int rows) {
+    quantized_.Resize(rows, kInputs);
+    QuantizeRows(std::as_const(x_).view().Rows(0, rows), 0, rows, &quantized_);
+    const MatrixView<float> y = y_.view().Rows(0, rows);
+    const OneDnnInt8::Blocks blocks = onednn_.Cut(rows, /*members=*/1);
+    const auto run = [&](int variant) {
+      for (const Int8Gemm& gemm : gemms_) {
+        if (variant == 0) {
+          gemm.Apply(quantized_, 0, gemm.panels(), y);
+        } else {
+          onednn_.Apply(gemm, quantized_, blocks, 0, blocks.count, y, &scratch_);
+        }
+      }
+    };
+    return Fastest(2, kRounds, kMargin, run) == 1;
+  }
 
  private:
   OneDnnInt8 onednn_;
@@ -37,36 +63,6 @@ class Race {
   QuantizedRows quantized_;
   OneDnnScratch scratch_;
 };
-
-Race::Race(OneDnnInt8 onednn)
-    : onednn_(std::move(onednn)),
-      x_(TrialNumbers(OneDnnMatmul::kMaxRows, kInputs)),
-      y_(OneDnnMatmul::kMaxRows, kOutputs) {
-  const Matrix<float> weight = TrialNumbers(kOutputs, kInputs);
-  const std::vector<float> bias(kOutputs, 0.0f);
-  for (int i = 0; i < kCopies; ++i) {
-    absl::StatusOr<Int8Gemm> gemm = Int8Gemm::Create(weight.view(), bias, Activation::kNone);
-    DRAGOMAN_CHECK(gemm.ok());
-    gemms_.push_back(*std::move(gemm));
-  }
-}
-
-bool Race::OneDnnWins(int rows) {
-  quantized_.Resize(rows, kInputs);
-  QuantizeRows(std::as_const(x_).view().Rows(0, rows), 0, rows, &quantized_);
-  const MatrixView<float> y = y_.view().Rows(0, rows);
-  const OneDnnInt8::Blocks blocks = onednn_.Cut(rows, /*members=*/1);
-  const auto run = [&](int variant) {
-    for (const Int8Gemm& gemm : gemms_) {
-      if (variant == 0) {
-        gemm.Apply(quantized_, 0, gemm.panels(), y);
-      } else {
-        onednn_.Apply(gemm, quantized_, blocks, 0, blocks.count, y, &scratch_);
-      }
-    }
-  };
-  return Fastest(2, kRounds, kMargin, run) == 1;
-}
 
 }  // namespace
 

@@ -25,9 +25,59 @@ std::vector<int> Tiles(Precision precision) {
 // A weight and some rows, to find out whether a tile height keeps the law.
 class LawTrial {
  public:
-  explicit LawTrial(const OneDnnMatmul& matmul);
+  explicit LawTrial(const OneDnnMatmul& matmul)
+      : matmul_(matmul),
+        row_bytes_(static_cast<size_t>(matmul.shape().inputs) * BytesOf(matmul.shape().precision)),
+        packed_(1, static_cast<int>(matmul.packed_bytes())),
+        bias_(matmul.shape().outputs),
+        x_(kMost, static_cast<int>(row_bytes_)),
+        block_(kMost, static_cast<int>(row_bytes_)),
+        alone_(kMost, matmul.shape().outputs),
+        together_(kMost, matmul.shape().outputs) {
+    // Numbers with full mantissas and different magnitudes, so that any other order of summation
+    // shows.
+    uint32_t state = 1;
+    const auto next = [&state] {
+      state = state * 1664525u + 1013904223u;
+      return (static_cast<float>(state >> 8) / (1 << 24) - 0.5f) * 0.3f;
+    };
+    const int inputs = matmul.shape().inputs;
+    Matrix<float> weight(matmul.shape().outputs, inputs), x(kMost, inputs);
+    std::generate_n(weight.view().data(), static_cast<size_t>(weight.rows()) * inputs, next);
+    std::generate_n(x.view().data(), static_cast<size_t>(kMost) * inputs, next);
+    std::generate(bias_.begin(), bias_.end(), next);
+    matmul.Pack(weight.view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
+    if (matmul.shape().precision == Precision::kBFloat16) {
+      auto* const halves = reinterpret_cast<BFloat16*>(x_.view().data());
+      ToBFloat16(x.view(), MatrixView<BFloat16>(halves, kMost, inputs));
+    } else {
+      std::memcpy(x_.view().data(), x.view().data(), kMost * row_bytes_);
+    }
+  }
 
-  bool Holds();
+  bool Holds() {
+    const int tile = matmul_.tile();
+    // Each row at the start of a tile that is otherwise zeros.
+    std::memset(block_.view().data(), 0, kMost * row_bytes_);
+    for (int r = 0; r < kMost; ++r) {
+      std::memcpy(block_.view().data(), x_.Row(r).data(), row_bytes_);
+      MultiplyBlock(tile);
+      std::copy_n(together_.Row(0).data(), together_.cols(), alone_.Row(r).data());
+    }
+    // Blocks of every number of tiles up to 16, then of selected ones, each starting at a different
+    // row.
+    int first = 1;
+    for (int rows = tile; rows <= kMost; rows += tile * (rows < 16 * tile ? 1 : 3), first += 5) {
+      Multiply(first, rows);
+      for (int r = 0; r < rows; ++r) {
+        if (std::memcmp(together_.Row(r).data(), alone_.Row((first + r) % kMost).data(),
+                        sizeof(float) * together_.cols()) != 0) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
 
  private:
   static constexpr int kMost = OneDnnMatmul::kMaxRows;
@@ -35,10 +85,20 @@ class LawTrial {
   const std::byte* packed() const {
     return reinterpret_cast<const std::byte*>(packed_.Row(0).data());
   }
+
   // Writes the product of the first `rows` rows of block_ to together_.
-  void MultiplyBlock(int rows);
+  void MultiplyBlock(int rows) {
+    matmul_.Multiply(rows, block_.view().data(), packed(), bias_.data(), together_.view().data(),
+                     &scratch_);
+  }
+
   // Writes that of the rows first, first + 1, ... of x_, continuing at row 0 after the last.
-  void Multiply(int first, int rows);
+  void Multiply(int first, int rows) {
+    for (int r = 0; r < rows; ++r) {
+      std::memcpy(block_.Row(r).data(), x_.Row((first + r) % kMost).data(), row_bytes_);
+    }
+    MultiplyBlock(rows);
+  }
 
   const OneDnnMatmul& matmul_;
   const size_t row_bytes_;
@@ -49,72 +109,6 @@ class LawTrial {
   Matrix<float> alone_, together_;  // [kMost, outputs]
   PrimitiveScratch scratch_;
 };
-
-LawTrial::LawTrial(const OneDnnMatmul& matmul)
-    : matmul_(matmul),
-      row_bytes_(static_cast<size_t>(matmul.shape().inputs) * BytesOf(matmul.shape().precision)),
-      packed_(1, static_cast<int>(matmul.packed_bytes())),
-      bias_(matmul.shape().outputs),
-      x_(kMost, static_cast<int>(row_bytes_)),
-      block_(kMost, static_cast<int>(row_bytes_)),
-      alone_(kMost, matmul.shape().outputs),
-      together_(kMost, matmul.shape().outputs) {
-  // Numbers with full mantissas and different magnitudes, so that any other order of summation
-  // shows.
-  uint32_t state = 1;
-  const auto next = [&state] {
-    state = state * 1664525u + 1013904223u;
-    return (static_cast<float>(state >> 8) / (1 << 24) - 0.5f) * 0.3f;
-  };
-  const int inputs = matmul.shape().inputs;
-  Matrix<float> weight(matmul.shape().outputs, inputs), x(kMost, inputs);
-  std::generate_n(weight.view().data(), static_cast<size_t>(weight.rows()) * inputs, next);
-  std::generate_n(x.view().data(), static_cast<size_t>(kMost) * inputs, next);
-  std::generate(bias_.begin(), bias_.end(), next);
-  matmul.Pack(weight.view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
-  if (matmul.shape().precision == Precision::kBFloat16) {
-    auto* const halves = reinterpret_cast<BFloat16*>(x_.view().data());
-    ToBFloat16(x.view(), MatrixView<BFloat16>(halves, kMost, inputs));
-  } else {
-    std::memcpy(x_.view().data(), x.view().data(), kMost * row_bytes_);
-  }
-}
-
-void LawTrial::MultiplyBlock(int rows) {
-  matmul_.Multiply(rows, block_.view().data(), packed(), bias_.data(), together_.view().data(),
-                   &scratch_);
-}
-
-void LawTrial::Multiply(int first, int rows) {
-  for (int r = 0; r < rows; ++r) {
-    std::memcpy(block_.Row(r).data(), x_.Row((first + r) % kMost).data(), row_bytes_);
-  }
-  MultiplyBlock(rows);
-}
-
-bool LawTrial::Holds() {
-  const int tile = matmul_.tile();
-  // Each row at the start of a tile that is otherwise zeros.
-  std::memset(block_.view().data(), 0, kMost * row_bytes_);
-  for (int r = 0; r < kMost; ++r) {
-    std::memcpy(block_.view().data(), x_.Row(r).data(), row_bytes_);
-    MultiplyBlock(tile);
-    std::copy_n(together_.Row(0).data(), together_.cols(), alone_.Row(r).data());
-  }
-  // Blocks of every number of tiles up to 16, then of selected ones, each starting at a different
-  // row.
-  int first = 1;
-  for (int rows = tile; rows <= kMost; rows += tile * (rows < 16 * tile ? 1 : 3), first += 5) {
-    Multiply(first, rows);
-    for (int r = 0; r < rows; ++r) {
-      if (std::memcmp(together_.Row(r).data(), alone_.Row((first + r) % kMost).data(),
-                      sizeof(float) * together_.cols()) != 0) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
 
 absl::StatusOr<std::shared_ptr<const OneDnnMatmul>> FindLawful(const MatmulShape& shape) {
   for (const int tile : Tiles(shape.precision)) {

@@ -41,13 +41,54 @@ void Take(Half half, MatrixView<const uint8_t> x, MatrixView<unsigned char> out)
 // on the way shows.
 class ExactTrial {
  public:
-  explicit ExactTrial(const OneDnnMatmul& matmul);
+  explicit ExactTrial(const OneDnnMatmul& matmul)
+      : matmul_(matmul),
+        inputs_(matmul.shape().inputs),
+        outputs_(matmul.shape().outputs),
+        weight_(outputs_, inputs_),
+        packed_(1, static_cast<int>(matmul.packed_bytes())),
+        x_(kMostRows, inputs_),
+        sums_(kMostRows, outputs_) {
+    // Of every four outputs, one has the largest weights, one the smallest, one large ones and one
+    // any.
+    for (int o = 0; o < outputs_; ++o) {
+      for (int8_t& w : weight_.Row(o)) {
+        const int any = Next() % 255 - 127;
+        const int weights[] = {127, -127, 127 - Next() % 8, any};
+        w = static_cast<int8_t>(weights[o % 4]);
+      }
+    }
+    matmul.Pack(std::as_const(weight_).view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
+  }
 
   // Whether sums are exact for x up to `most`.
-  bool Holds(int most);
+  bool Holds(int most) {
+    for (int r = 0; r < kMostRows; ++r) {
+      for (uint8_t& x : x_.Row(r)) {
+        const int any = Next() % (most + 1);
+        const int numbers[] = {most, most - Next() % 8, any};
+        x = static_cast<uint8_t>(numbers[r % 3]);
+      }
+    }
+    return HoldsFor(1) && HoldsFor(4) && HoldsFor(17);
+  }
 
  private:
-  bool HoldsFor(int rows);
+  bool HoldsFor(int rows) {
+    const auto* packed = reinterpret_cast<const std::byte*>(packed_.Row(0).data());
+    matmul_.Multiply(rows, x_.view().data(), packed, nullptr, sums_.view().data(), &scratch_);
+    for (int r = 0; r < rows; ++r) {
+      for (int o = 0; o < outputs_; ++o) {
+        const int8_t* const w = weight_.Row(o).data();
+        const uint8_t* const x = x_.Row(r).data();
+        int32_t sum = 0;
+        for (int i = 0; i < inputs_; ++i) sum += x[i] * w[i];
+        if (sum != sums_.Row(r)[o]) return false;
+      }
+    }
+    return true;
+  }
+
   // One of 256 numbers.
   int Next() {
     state_ = state_ * 1664525u + 1013904223u;
@@ -63,52 +104,6 @@ class ExactTrial {
   Matrix<int32_t> sums_;  // [kMostRows, outputs]
   PrimitiveScratch scratch_;
 };
-
-ExactTrial::ExactTrial(const OneDnnMatmul& matmul)
-    : matmul_(matmul),
-      inputs_(matmul.shape().inputs),
-      outputs_(matmul.shape().outputs),
-      weight_(outputs_, inputs_),
-      packed_(1, static_cast<int>(matmul.packed_bytes())),
-      x_(kMostRows, inputs_),
-      sums_(kMostRows, outputs_) {
-  // Of every four outputs, one has the largest weights, one the smallest, one large ones and one
-  // any.
-  for (int o = 0; o < outputs_; ++o) {
-    for (int8_t& w : weight_.Row(o)) {
-      const int any = Next() % 255 - 127;
-      const int weights[] = {127, -127, 127 - Next() % 8, any};
-      w = static_cast<int8_t>(weights[o % 4]);
-    }
-  }
-  matmul.Pack(std::as_const(weight_).view(), reinterpret_cast<std::byte*>(packed_.Row(0).data()));
-}
-
-bool ExactTrial::Holds(int most) {
-  for (int r = 0; r < kMostRows; ++r) {
-    for (uint8_t& x : x_.Row(r)) {
-      const int any = Next() % (most + 1);
-      const int numbers[] = {most, most - Next() % 8, any};
-      x = static_cast<uint8_t>(numbers[r % 3]);
-    }
-  }
-  return HoldsFor(1) && HoldsFor(4) && HoldsFor(17);
-}
-
-bool ExactTrial::HoldsFor(int rows) {
-  const auto* packed = reinterpret_cast<const std::byte*>(packed_.Row(0).data());
-  matmul_.Multiply(rows, x_.view().data(), packed, nullptr, sums_.view().data(), &scratch_);
-  for (int r = 0; r < rows; ++r) {
-    for (int o = 0; o < outputs_; ++o) {
-      const int8_t* const w = weight_.Row(o).data();
-      const uint8_t* const x = x_.Row(r).data();
-      int32_t sum = 0;
-      for (int i = 0; i < inputs_; ++i) sum += x[i] * w[i];
-      if (sum != sums_.Row(r)[o]) return false;
-    }
-  }
-  return true;
-}
 
 // Products of matrices of one shape, and the largest x for which their sums are exact.
 struct Family {

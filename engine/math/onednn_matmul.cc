@@ -123,25 +123,15 @@ dnnl::primitive_attr Attributes(Activation activation) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops post_ops;
-  switch (activation) {
-    case Activation::kNone:
-      break;
-    case Activation::kRelu:
-      AppendActivation(dnnl::algorithm::eltwise_relu, 0.0f, &post_ops);
-      break;
-    case Activation::kSilu:
-      AppendActivation(dnnl::algorithm::eltwise_swish, 1.0f, &post_ops);
-      break;
-    case Activation::kGelu:
-      AppendActivation(dnnl::algorithm::eltwise_gelu_erf, 0.0f, &post_ops);
-      break;
-    case Activation::kGeluTanh:
-      AppendActivation(dnnl::algorithm::eltwise_gelu_tanh, 0.0f, &post_ops);
-      break;
-    case Activation::kGeluSigmoid:
-      AppendActivation(dnnl::algorithm::eltwise_swish, 1.702f, &post_ops);
-      break;
-  }
+  using Algorithm = dnnl::algorithm;
+  constexpr std::pair<Algorithm, float> kFunctions[] = {{Algorithm::undef, 0.0f},
+                                                        {Algorithm::eltwise_relu, 0.0f},
+                                                        {Algorithm::eltwise_swish, 1.0f},
+                                                        {Algorithm::eltwise_gelu_erf, 0.0f},
+                                                        {Algorithm::eltwise_gelu_tanh, 0.0f},
+                                                        {Algorithm::eltwise_swish, 1.702f}};
+  const auto& [algorithm, alpha] = kFunctions[static_cast<size_t>(activation)];
+  if (activation != Activation::kNone) AppendActivation(algorithm, alpha, &post_ops);
   attributes.set_post_ops(post_ops);
   return attributes;
 }
@@ -153,14 +143,9 @@ struct Numbers {
 
 Numbers NumbersOf(Precision precision) {
   using Type = memory::data_type;
-  switch (precision) {
-    case Precision::kBFloat16:
-      return {Type::bf16, Type::bf16, Type::f32};
-    case Precision::kInt8:
-      return {Type::u8, Type::s8, Type::s32};
-    default:
-      return {Type::f32, Type::f32, Type::f32};
-  }
+  if (precision == Precision::kBFloat16) return {Type::bf16, Type::bf16, Type::f32};
+  if (precision == Precision::kInt8) return {Type::u8, Type::s8, Type::s32};
+  return {Type::f32, Type::f32, Type::f32};
 }
 
 memory::desc RowMajor(int rows, int cols, memory::data_type type) {
@@ -342,34 +327,26 @@ std::string OneDnnIsa() {
 #else
 
 std::string OneDnnIsa() {
-  switch (dnnl::get_effective_cpu_isa()) {
-    case dnnl::cpu_isa::sse41:
-      return "sse41";
-    case dnnl::cpu_isa::avx:
-      return "avx";
-    case dnnl::cpu_isa::avx2:
-      return "avx2";
-    case dnnl::cpu_isa::avx2_vnni:
-      return "avx2_vnni";
-    case dnnl::cpu_isa::avx512_core:
-      return "avx512_core";
-    case dnnl::cpu_isa::avx512_core_vnni:
-      return "avx512_core_vnni";
-    case dnnl::cpu_isa::avx512_core_bf16:
-      return "avx512_core_bf16";
-    case dnnl::cpu_isa::avx512_core_amx:
-      return "avx512_core_amx";
+  using Isa = dnnl::cpu_isa;
+  constexpr std::pair<Isa, const char*> kNames[] = {
+    {Isa::sse41, "sse41"},
+    {Isa::avx, "avx"},
+    {Isa::avx2, "avx2"},
+    {Isa::avx2_vnni, "avx2_vnni"},
+    {Isa::avx512_core, "avx512_core"},
+    {Isa::avx512_core_vnni, "avx512_core_vnni"},
+    {Isa::avx512_core_bf16, "avx512_core_bf16"},
+    {Isa::avx512_core_amx, "avx512_core_amx"},
 #if DNNL_VERSION_MAJOR >= 3
-    case dnnl::cpu_isa::avx2_vnni_2:
-      return "avx2_vnni_2";
-    case dnnl::cpu_isa::avx512_core_fp16:
-      return "avx512_core_fp16";
-    case dnnl::cpu_isa::avx512_core_amx_fp16:
-      return "avx512_core_amx_fp16";
+    {Isa::avx2_vnni_2, "avx2_vnni_2"},
+    {Isa::avx512_core_fp16, "avx512_core_fp16"},
+    {Isa::avx512_core_amx_fp16, "avx512_core_amx_fp16"},
 #endif
-    default:
-      return "generic";
+  };
+  for (const auto& [isa, name] : kNames) {
+    if (isa == dnnl::get_effective_cpu_isa()) return name;
   }
+  return "generic";
 }
 
 #endif

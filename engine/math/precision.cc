@@ -1,46 +1,33 @@
 #include "engine/math/precision.h"
 
+#include <cstddef>
+#include <iterator>
+
 namespace dragoman {
 
-const char* NameOf(Precision precision) {
-  switch (precision) {
-    case Precision::kAuto:
-      return "auto";
-    case Precision::kFloat32:
-      return "float32";
-    case Precision::kBFloat16:
-      return "bfloat16";
-    case Precision::kInt8:
-      return "int8";
-  }
-  return "unknown";
-}
+namespace {
+
+constexpr const char* kPrecisions[] = {"auto", "float32", "bfloat16", "int8"};
+constexpr const char* kMatmuls[] = {"auto", "onednn", "native"};
+
+}  // namespace
+
+const char* NameOf(Precision precision) { return kPrecisions[static_cast<size_t>(precision)]; }
 
 absl::StatusOr<Precision> ParsePrecision(const std::string& name) {
-  if (name == "auto") return Precision::kAuto;
-  if (name == "float32") return Precision::kFloat32;
-  if (name == "bfloat16") return Precision::kBFloat16;
-  if (name == "int8") return Precision::kInt8;
+  for (size_t i = 0; i < std::size(kPrecisions); ++i) {
+    if (name == kPrecisions[i]) return static_cast<Precision>(i);
+  }
   return absl::InvalidArgumentError("precision is \"" + name +
                                     "\", want auto, float32, bfloat16 or int8");
 }
 
-const char* NameOf(Matmul matmul) {
-  switch (matmul) {
-    case Matmul::kAuto:
-      return "auto";
-    case Matmul::kOneDnn:
-      return "onednn";
-    case Matmul::kNative:
-      return "native";
-  }
-  return "unknown";
-}
+const char* NameOf(Matmul matmul) { return kMatmuls[static_cast<size_t>(matmul)]; }
 
 absl::StatusOr<Matmul> ParseMatmul(const std::string& name) {
-  if (name == "auto") return Matmul::kAuto;
-  if (name == "onednn") return Matmul::kOneDnn;
-  if (name == "native") return Matmul::kNative;
+  for (size_t i = 0; i < std::size(kMatmuls); ++i) {
+    if (name == kMatmuls[i]) return static_cast<Matmul>(i);
+  }
   return absl::InvalidArgumentError("matmul is \"" + name + "\", want auto, onednn or native");
 }
 

@@ -13,6 +13,7 @@
 #ifndef DRAGOMAN_ENGINE_OPTIONS_OPTIONS_H_
 #define DRAGOMAN_ENGINE_OPTIONS_OPTIONS_H_
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <variant>
@@ -135,7 +136,17 @@ enum class OptionCap {
   kVocabulary,  // the model's last token
 };
 
-struct Option {
+// What bounds an option, and what it is by default.
+struct OptionTerms {
+  // The range of a number.
+  double low = 0;
+  double high = 0;
+  OptionCap cap = OptionCap::kNone;
+  bool model_may_say = false;       // generation_config.json overrides the default
+  const char* otherwise = nullptr;  // the default in words, where it is no constant
+};
+
+struct Option : OptionTerms {
   // The path of the field in DecodingOptions of translation.proto.  A bool may also be a message,
   // whose presence means true.
   const char* name;
@@ -143,222 +154,127 @@ struct Option {
                OptionMembers<uint64_t>, OptionMembers<EarlyStopping>,
                OptionMembers<LengthNormalization>, TokenMembers>
       members;
-  // The range of a number.
-  double low = 0;
-  double high = 0;
-  OptionCap cap = OptionCap::kNone;
-  bool model_may_say = false;       // generation_config.json overrides the default
-  const char* otherwise = nullptr;  // the default in words, where it is no constant
-  const char* help = "";
+  const char* help;
 };
+
+template <typename T>
+constexpr Option OptionOf(const char* name, std::optional<T> DecodingOptions::*said,
+                          T SearchOptions::*used, const char* help, OptionTerms terms = {}) {
+  return {terms, name, OptionMembers<T>{said, used}, help};
+}
+constexpr Option OptionOf(const char* name, std::optional<int> DecodingOptions::*said,
+                          std::optional<int> SearchOptions::*used, const char* help,
+                          OptionTerms terms) {
+  return {terms, name, TokenMembers{said, used}, help};
+}
 
 // The least value of what must be above 0: its reciprocal times any logit is still finite.
 inline constexpr double kAboveZero = 1e-6;
 
-inline constexpr Option kOptionTable[] = {
-    {.name = "beam_size",
-     .members = OptionMembers<int>{&DecodingOptions::beam_size, &SearchOptions::beam_size},
-     .low = 1,
-     .high = 256,
-     .cap = OptionCap::kBeamSize,
-     .model_may_say = true,
-     .help = "hypotheses that the search keeps; 1: greedy"},
-    {.name = "num_hypotheses",
-     .members =
-         OptionMembers<int>{&DecodingOptions::num_hypotheses, &SearchOptions::num_hypotheses},
-     .low = 1,
-     .high = 256,
-     .cap = OptionCap::kHypotheses,
-     .help = "translations of each text, best first; at most beam_size"},
-    {.name = "length_penalty",
-     .members =
-         OptionMembers<float>{&DecodingOptions::length_penalty, &SearchOptions::length_penalty},
-     .low = -10,
-     .high = 10,
-     .model_may_say = true,
-     .help = "score = sum of log-probabilities / length ^ this"},
-    {.name = "word_penalty",
-     .members = OptionMembers<float>{&DecodingOptions::word_penalty, &SearchOptions::word_penalty},
-     .low = -100,
-     .high = 100,
-     .model_may_say = true,
-     .help = "subtracted from the sum of log-probabilities for each token, including the end"},
-    {.name = "length_normalization",
-     .members = OptionMembers<LengthNormalization>{&DecodingOptions::length_normalization,
-                                                   &SearchOptions::length_normalization},
-     .help = "what is raised to the length_penalty: the length, or gnmt's (5 + length) / 6"},
-    {.name = "patience",
-     .members = OptionMembers<float>{&DecodingOptions::patience, &SearchOptions::patience},
-     .low = kAboveZero,
-     .high = 10,
-     .help = "the search ends when patience x beam_size hypotheses are finished"},
-    {.name = "coverage_penalty",
-     .members =
-         OptionMembers<float>{&DecodingOptions::coverage_penalty, &SearchOptions::coverage_penalty},
-     .low = 0,
-     .high = 100,
-     .help = "how strongly source tokens without attention are penalized; 0: not at all"},
-    {.name = "early_stopping",
-     .members = OptionMembers<EarlyStopping>{&DecodingOptions::early_stopping,
-                                             &SearchOptions::early_stopping},
-     .model_may_say = true,
-     .help = "when the search stops: heuristic, full or never"},
-    {.name = "shrinking_beam",
-     .members =
-         OptionMembers<bool>{&DecodingOptions::shrinking_beam, &SearchOptions::shrinking_beam},
-     .model_may_say = true,
-     .help = "a finished hypothesis keeps its place in the beam; the search ends when all are "
-             "finished"},
-    {.name = "min_length",
-     .members = OptionMembers<int>{&DecodingOptions::min_length, &SearchOptions::min_length},
-     .low = 0,
-     .high = 1 << 20,
-     .cap = OptionCap::kPositions,
-     .model_may_say = true,
-     .help = "generated tokens, without the end of the sentence; below max_length"},
-    {.name = "min_length_ratio",
-     .members =
-         OptionMembers<float>{&DecodingOptions::min_length_ratio, &SearchOptions::min_length_ratio},
-     .low = 0,
-     .high = 100,
-     .help = "minimum length in proportion to the source"},
-    {.name = "max_length",
-     .members = OptionMembers<int>{&DecodingOptions::max_length, &SearchOptions::max_length},
-     .low = 1,
-     .high = 1 << 20,
-     .cap = OptionCap::kPositions,
-     .model_may_say = true,
-     .otherwise = "max_length_ratio x source tokens + 32",
-     .help = "generated tokens, with the end of the sentence"},
-    {.name = "max_length_ratio",
-     .members =
-         OptionMembers<float>{&DecodingOptions::max_length_ratio, &SearchOptions::max_length_ratio},
-     .low = kAboveZero,
-     .high = 100,
-     .model_may_say = true,
-     .help = "maximum length in proportion to the source"},
-    {.name = "no_repeat_ngram_size",
-     .members = OptionMembers<int>{&DecodingOptions::no_repeat_ngram_size,
-                                   &SearchOptions::no_repeat_ngram_size},
-     .low = 0,
-     .high = 1 << 20,
-     .cap = OptionCap::kPositions,
-     .model_may_say = true,
-     .help = "no run of this many tokens occurs twice; 0: off"},
-    {.name = "repetition_penalty",
-     .members = OptionMembers<float>{&DecodingOptions::repetition_penalty,
-                                     &SearchOptions::repetition_penalty},
-     .low = kAboveZero,
-     .high = 100,
-     .model_may_say = true,
-     .help = "above 1: makes repeated tokens less likely"},
-    {.name = "renormalize_logits",
-     .members = OptionMembers<bool>{&DecodingOptions::renormalize_logits,
-                                    &SearchOptions::renormalize_logits},
-     .model_may_say = true,
-     .help = "renormalize the probabilities after all processors have been applied"},
-    {.name = "disable_unk",
-     .members = OptionMembers<bool>{&DecodingOptions::disable_unk, &SearchOptions::disable_unk},
-     .model_may_say = true,
-     .help = "never generate the unknown token"},
-    {.name = "replace_unknowns",
-     .members =
-         OptionMembers<bool>{&DecodingOptions::replace_unknowns, &SearchOptions::replace_unknowns},
-     .model_may_say = true,
-     .help = "write the aligned part of the source in place of an unknown token"},
-    {.name = "repetition_guard",
-     .members =
-         OptionMembers<bool>{&DecodingOptions::repetition_guard, &SearchOptions::repetition_guard},
-     .model_may_say = true,
-     .help = "end a translation that begins to repeat itself, and cut off the repetition"},
-    {.name = "forced_bos_token_id",
-     .members = TokenMembers{&DecodingOptions::forced_bos_id, &SearchOptions::forced_bos_id},
-     .high = 1 << 24,
-     .cap = OptionCap::kVocabulary,
-     .model_may_say = true,
-     .otherwise = "none",
-     .help = "the first token"},
-    {.name = "forced_eos_token_id",
-     .members = TokenMembers{&DecodingOptions::forced_eos_id, &SearchOptions::forced_eos_id},
-     .high = 1 << 24,
-     .cap = OptionCap::kVocabulary,
-     .model_may_say = true,
-     .otherwise = "none",
-     .help = "the last token, if max_length is reached"},
-    {.name = "beam_groups",
-     .members = OptionMembers<int>{&DecodingOptions::beam_groups, &SearchOptions::beam_groups},
-     .low = 1,
-     .high = 256,
-     .cap = OptionCap::kBeamSize,
-     .help = "groups of the beam that avoid each other's tokens; a divisor of beam_size"},
-    {.name = "diversity_penalty",
-     .members = OptionMembers<float>{&DecodingOptions::diversity_penalty,
-                                     &SearchOptions::diversity_penalty},
-     .low = 0,
-     .high = 100,
-     .help = "cost of a token for each hypothesis of earlier groups that has it at that position"},
-    {.name = "return_alternatives",
-     .members = OptionMembers<bool>{&DecodingOptions::return_alternatives,
-                                    &SearchOptions::return_alternatives},
-     .help = "one hypothesis for each of the num_hypotheses best tokens after the prefix"},
-    {.name = "min_alternative_probability",
-     .members = OptionMembers<float>{&DecodingOptions::min_alternative_probability,
-                                     &SearchOptions::min_alternative_probability},
-     .low = 0,
-     .high = 1,
-     .help = "least probability of the first token of an alternative, except the best one"},
-    {.name = "mbr_candidates",
-     .members =
-         OptionMembers<int>{&DecodingOptions::mbr_candidates, &SearchOptions::mbr_candidates},
-     .low = 0,
-     .high = 256,
-     .cap = OptionCap::kHypotheses,
-     .help =
-         "minimum Bayes risk: choose among this many hypotheses or samples by similarity; 0: off"},
-    {.name = "sampling",
-     .members = OptionMembers<bool>{&DecodingOptions::sampling, &SearchOptions::sampling},
-     .help = "draw tokens at random instead of searching"},
-    {.name = "sampling.temperature",
-     .members = OptionMembers<float>{&DecodingOptions::sampling_temperature,
-                                     &SearchOptions::sampling_temperature},
-     .low = kAboveZero,
-     .high = 100,
-     .help = "below 1: likely tokens become likelier"},
-    {.name = "sampling.top_k",
-     .members =
-         OptionMembers<int>{&DecodingOptions::sampling_top_k, &SearchOptions::sampling_top_k},
-     .low = 0,
-     .high = 1 << 24,
-     .help = "only the k likeliest tokens; 0: all"},
-    {.name = "sampling.top_p",
-     .members =
-         OptionMembers<float>{&DecodingOptions::sampling_top_p, &SearchOptions::sampling_top_p},
-     .low = kAboveZero,
-     .high = 1,
-     .help = "only the fewest tokens with this total probability"},
-    {.name = "sampling.min_p",
-     .members =
-         OptionMembers<float>{&DecodingOptions::sampling_min_p, &SearchOptions::sampling_min_p},
-     .low = 0,
-     .high = 1,
-     .help = "only tokens with at least this share of the likeliest one's probability"},
-    {.name = "sampling.typical_p",
-     .members = OptionMembers<float>{&DecodingOptions::sampling_typical_p,
-                                     &SearchOptions::sampling_typical_p},
-     .low = kAboveZero,
-     .high = 1,
-     .help = "only the fewest tokens of the most typical surprise with this total probability"},
-    {.name = "sampling.epsilon_cutoff",
-     .members =
-         OptionMembers<float>{&DecodingOptions::sampling_epsilon, &SearchOptions::sampling_epsilon},
-     .low = 0,
-     .high = 1,
-     .help = "only tokens with at least this probability"},
-    {.name = "sampling.seed",
-     .members =
-         OptionMembers<uint64_t>{&DecodingOptions::sampling_seed, &SearchOptions::sampling_seed},
-     .help = "the same seed draws the same tokens, whatever the traffic"},
-};
+inline constexpr auto kOptionTable = [] {
+  using D = DecodingOptions;
+  using S = SearchOptions;
+  using enum OptionCap;
+  return std::array{
+      OptionOf("beam_size", &D::beam_size, &S::beam_size,
+               "hypotheses that the search keeps; 1: greedy",
+               {.low = 1, .high = 256, .cap = kBeamSize, .model_may_say = true}),
+      OptionOf("num_hypotheses", &D::num_hypotheses, &S::num_hypotheses,
+               "translations of each text, best first; at most beam_size",
+               {.low = 1, .high = 256, .cap = kHypotheses}),
+      OptionOf("length_penalty", &D::length_penalty, &S::length_penalty,
+               "score = sum of log-probabilities / length ^ this",
+               {.low = -10, .high = 10, .model_may_say = true}),
+      OptionOf("word_penalty", &D::word_penalty, &S::word_penalty,
+               "subtracted from the sum of log-probabilities for each token, including the end",
+               {.low = -100, .high = 100, .model_may_say = true}),
+      OptionOf("length_normalization", &D::length_normalization, &S::length_normalization,
+               "what is raised to the length_penalty: the length, or gnmt's (5 + length) / 6"),
+      OptionOf("patience", &D::patience, &S::patience,
+               "the search ends when patience x beam_size hypotheses are finished",
+               {.low = kAboveZero, .high = 10}),
+      OptionOf("coverage_penalty", &D::coverage_penalty, &S::coverage_penalty,
+               "how strongly source tokens without attention are penalized; 0: not at all",
+               {.high = 100}),
+      OptionOf("early_stopping", &D::early_stopping, &S::early_stopping,
+               "when the search stops: heuristic, full or never", {.model_may_say = true}),
+      OptionOf("shrinking_beam", &D::shrinking_beam, &S::shrinking_beam,
+               "a finished hypothesis keeps its place in the beam; the search ends when all are "
+               "finished",
+               {.model_may_say = true}),
+      OptionOf("min_length", &D::min_length, &S::min_length,
+               "generated tokens, without the end of the sentence; below max_length",
+               {.high = 1 << 20, .cap = kPositions, .model_may_say = true}),
+      OptionOf("min_length_ratio", &D::min_length_ratio, &S::min_length_ratio,
+               "minimum length in proportion to the source", {.high = 100}),
+      OptionOf("max_length", &D::max_length, &S::max_length,
+               "generated tokens, with the end of the sentence",
+               {.low = 1,
+                .high = 1 << 20,
+                .cap = kPositions,
+                .model_may_say = true,
+                .otherwise = "max_length_ratio x source tokens + 32"}),
+      OptionOf("max_length_ratio", &D::max_length_ratio, &S::max_length_ratio,
+               "maximum length in proportion to the source",
+               {.low = kAboveZero, .high = 100, .model_may_say = true}),
+      OptionOf("no_repeat_ngram_size", &D::no_repeat_ngram_size, &S::no_repeat_ngram_size,
+               "no run of this many tokens occurs twice; 0: off",
+               {.high = 1 << 20, .cap = kPositions, .model_may_say = true}),
+      OptionOf("repetition_penalty", &D::repetition_penalty, &S::repetition_penalty,
+               "above 1: makes repeated tokens less likely",
+               {.low = kAboveZero, .high = 100, .model_may_say = true}),
+      OptionOf("renormalize_logits", &D::renormalize_logits, &S::renormalize_logits,
+               "renormalize the probabilities after all processors have been applied",
+               {.model_may_say = true}),
+      OptionOf("disable_unk", &D::disable_unk, &S::disable_unk, "never generate the unknown token",
+               {.model_may_say = true}),
+      OptionOf("replace_unknowns", &D::replace_unknowns, &S::replace_unknowns,
+               "write the aligned part of the source in place of an unknown token",
+               {.model_may_say = true}),
+      OptionOf("repetition_guard", &D::repetition_guard, &S::repetition_guard,
+               "end a translation that begins to repeat itself, and cut off the repetition",
+               {.model_may_say = true}),
+      OptionOf("forced_bos_token_id", &D::forced_bos_id, &S::forced_bos_id, "the first token",
+               {.high = 1 << 24, .cap = kVocabulary, .model_may_say = true, .otherwise = "none"}),
+      OptionOf("forced_eos_token_id", &D::forced_eos_id, &S::forced_eos_id,
+               "the last token, if max_length is reached",
+               {.high = 1 << 24, .cap = kVocabulary, .model_may_say = true, .otherwise = "none"}),
+      OptionOf("beam_groups", &D::beam_groups, &S::beam_groups,
+               "groups of the beam that avoid each other's tokens; a divisor of beam_size",
+               {.low = 1, .high = 256, .cap = kBeamSize}),
+      OptionOf("diversity_penalty", &D::diversity_penalty, &S::diversity_penalty,
+               "cost of a token for each hypothesis of earlier groups that has it at that position",
+               {.high = 100}),
+      OptionOf("return_alternatives", &D::return_alternatives, &S::return_alternatives,
+               "one hypothesis for each of the num_hypotheses best tokens after the prefix"),
+      OptionOf("min_alternative_probability", &D::min_alternative_probability,
+               &S::min_alternative_probability,
+               "least probability of the first token of an alternative, except the best one",
+               {.high = 1}),
+      OptionOf(
+          "mbr_candidates", &D::mbr_candidates, &S::mbr_candidates,
+          "minimum Bayes risk: choose among this many hypotheses or samples by similarity; 0: off",
+          {.high = 256, .cap = kHypotheses}),
+      OptionOf("sampling", &D::sampling, &S::sampling,
+               "draw tokens at random instead of searching"),
+      OptionOf("sampling.temperature", &D::sampling_temperature, &S::sampling_temperature,
+               "below 1: likely tokens become likelier", {.low = kAboveZero, .high = 100}),
+      OptionOf("sampling.top_k", &D::sampling_top_k, &S::sampling_top_k,
+               "only the k likeliest tokens; 0: all", {.high = 1 << 24}),
+      OptionOf("sampling.top_p", &D::sampling_top_p, &S::sampling_top_p,
+               "only the fewest tokens with this total probability",
+               {.low = kAboveZero, .high = 1}),
+      OptionOf("sampling.min_p", &D::sampling_min_p, &S::sampling_min_p,
+               "only tokens with at least this share of the likeliest one's probability",
+               {.high = 1}),
+      OptionOf("sampling.typical_p", &D::sampling_typical_p, &S::sampling_typical_p,
+               "only the fewest tokens of the most typical surprise with this total probability",
+               {.low = kAboveZero, .high = 1}),
+      OptionOf("sampling.epsilon_cutoff", &D::sampling_epsilon, &S::sampling_epsilon,
+               "only tokens with at least this probability", {.high = 1}),
+      OptionOf("sampling.seed", &D::sampling_seed, &S::sampling_seed,
+               "the same seed draws the same tokens, whatever the traffic")};
+}();
 
 }  // namespace dragoman
 

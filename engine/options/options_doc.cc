@@ -1,5 +1,6 @@
 #include "engine/options/options_doc.h"
 
+#include <cstddef>
 #include <cstdio>
 #include <type_traits>
 
@@ -18,35 +19,16 @@ std::string Text(double value) {
 }
 std::string Text(float value) { return Text(static_cast<double>(value)); }
 std::string Text(EarlyStopping value) {
-  switch (value) {
-    case EarlyStopping::kHeuristic:
-      return "heuristic";
-    case EarlyStopping::kFull:
-      return "full";
-    case EarlyStopping::kNever:
-      return "never";
-  }
-  return "";
+  constexpr const char* kNames[] = {"heuristic", "full", "never"};
+  return kNames[static_cast<size_t>(value)];
 }
 std::string Text(LengthNormalization value) {
   return value == LengthNormalization::kGnmt ? "gnmt" : "length";
 }
 
-const char* TextOf(OptionCap cap) {
-  switch (cap) {
-    case OptionCap::kBeamSize:
-      return "the server's max_beam_size";
-    case OptionCap::kHypotheses:
-      return "the server's max_hypotheses";
-    case OptionCap::kPositions:
-      return "the model's positions";
-    case OptionCap::kVocabulary:
-      return "the last token";
-    case OptionCap::kNone:
-      return "";
-  }
-  return "";
-}
+// Instead of the end of a range, by OptionCap.
+constexpr const char* kCaps[] = {"", "the server's max_beam_size", "the server's max_hypotheses",
+                                 "the model's positions", "the last token"};
 
 template <typename T>
 std::string RangeOf(const Option& option, T) {
@@ -60,7 +42,7 @@ std::string RangeOf(const Option& option, T) {
     return "any";
   } else {
     const std::string high =
-        option.cap == OptionCap::kNone ? Text(option.high) : std::string(TextOf(option.cap));
+        option.cap == OptionCap::kNone ? Text(option.high) : kCaps[static_cast<size_t>(option.cap)];
     return Text(option.low) + " to " + high;
   }
 }

@@ -54,69 +54,64 @@ class Aligner {
         links_(LinksOf(sentence.attention, source_)) {}
 
   void AddPoints(const AlignmentOptions& options, int first_source, int first_target,
-                 std::vector<AlignmentPoint>* points) const;
-  void AddWords(std::vector<WordLink>* words) const;
+                 std::vector<AlignmentPoint>* points) const {
+    const std::vector<int> best = Best();
+    for (size_t t = 0; t < target_.size(); ++t) {
+      for (size_t s = 0; s < source_.size(); ++s) {
+        const bool link = links_[t] == static_cast<int>(s);
+        if (!link && At(t, s) < options.threshold) continue;
+        points->push_back({.source = first_source + static_cast<int>(s),
+                           .target = first_target + static_cast<int>(t),
+                           .probability = At(t, s),
+                           .link = link,
+                           .mutual = link && best[s] == static_cast<int>(t)});
+      }
+    }
+  }
+
+  void AddWords(std::vector<WordLink>* words) const {
+    const std::vector<TextSpan> source_words = WordsOf(sentence_.source_text, source_);
+    const std::vector<TextSpan> target_words = WordsOf(sentence_.target_text, target_);
+    const auto source_tokens = TokensOfWords(source_words, source_);
+    const auto target_tokens = TokensOfWords(target_words, target_);
+    for (size_t tw = 0; tw < target_words.size(); ++tw) {
+      for (size_t sw = 0; sw < source_words.size(); ++sw) {
+        bool linked = false;
+        float given = 0.0f;
+        for (const int t : target_tokens[tw]) {
+          for (const int s : source_tokens[sw]) {
+            linked = linked || links_[t] == s;
+            given += At(t, s);
+          }
+        }
+        if (!linked) continue;
+        words->push_back({source_words[sw], target_words[tw],
+                          given / static_cast<float>(target_tokens[tw].size())});
+      }
+    }
+  }
 
  private:
   float At(size_t target, size_t source) const {
     return sentence_.attention[target * source_.size() + source];
   }
+
   // For each source token, the target token that gives it the most attention; the first one of
   // equals.
-  std::vector<int> Best() const;
+  std::vector<int> Best() const {
+    std::vector<int> best(source_.size(), 0);
+    for (size_t t = 1; t < target_.size(); ++t) {
+      for (size_t s = 0; s < source_.size(); ++s) {
+        if (At(t, s) > At(best[s], s)) best[s] = static_cast<int>(t);
+      }
+    }
+    return best;
+  }
 
   const SentenceToAlign& sentence_;
   const std::vector<TextSpan> source_, target_;
   const std::vector<int> links_;
 };
-
-std::vector<int> Aligner::Best() const {
-  std::vector<int> best(source_.size(), 0);
-  for (size_t t = 1; t < target_.size(); ++t) {
-    for (size_t s = 0; s < source_.size(); ++s) {
-      if (At(t, s) > At(best[s], s)) best[s] = static_cast<int>(t);
-    }
-  }
-  return best;
-}
-
-void Aligner::AddPoints(const AlignmentOptions& options, int first_source, int first_target,
-                        std::vector<AlignmentPoint>* points) const {
-  const std::vector<int> best = Best();
-  for (size_t t = 0; t < target_.size(); ++t) {
-    for (size_t s = 0; s < source_.size(); ++s) {
-      const bool link = links_[t] == static_cast<int>(s);
-      if (!link && At(t, s) < options.threshold) continue;
-      points->push_back({.source = first_source + static_cast<int>(s),
-                         .target = first_target + static_cast<int>(t),
-                         .probability = At(t, s),
-                         .link = link,
-                         .mutual = link && best[s] == static_cast<int>(t)});
-    }
-  }
-}
-
-void Aligner::AddWords(std::vector<WordLink>* words) const {
-  const std::vector<TextSpan> source_words = WordsOf(sentence_.source_text, source_);
-  const std::vector<TextSpan> target_words = WordsOf(sentence_.target_text, target_);
-  const auto source_tokens = TokensOfWords(source_words, source_);
-  const auto target_tokens = TokensOfWords(target_words, target_);
-  for (size_t tw = 0; tw < target_words.size(); ++tw) {
-    for (size_t sw = 0; sw < source_words.size(); ++sw) {
-      bool linked = false;
-      float given = 0.0f;
-      for (const int t : target_tokens[tw]) {
-        for (const int s : source_tokens[sw]) {
-          linked = linked || links_[t] == s;
-          given += At(t, s);
-        }
-      }
-      if (!linked) continue;
-      words->push_back({source_words[sw], target_words[tw],
-                        given / static_cast<float>(target_tokens[tw].size())});
-    }
-  }
-}
 
 // A sentence of the second of two steps, with the sentences of the first step that its source came
 // from.

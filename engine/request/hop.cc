@@ -39,20 +39,152 @@ class Hop : public std::enable_shared_from_this<Hop> {
 
   // Creates the jobs and submits them.  If there are none to wait for, responds at once.  What
   // takes long is done on the pool's threads for that, and so are its translations.
-  void Start(const PlanContext& context, HopRequest request);
+  void Start(const PlanContext& context, HopRequest request) {
+    work_ = PreparingWork(request);
+    if (!TakesLong(work_)) return Run(context, std::move(request));
+    PrepareInPool(pool_, call_.state, work_,
+                  [self = shared_from_this(), context,
+                   request = std::move(request)](absl::Status status) mutable {
+                    if (!status.ok()) return self->Respond(std::move(status));
+                    self->Run(context, std::move(request));
+                  });
+  }
 
  private:
   PlannedSentence& SentenceOf(size_t job) {
     return plan_.texts[plan_.places[job].text].sentences[plan_.places[job].sentence];
   }
-  void Run(const PlanContext& context, HopRequest request);
-  absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, HopRequest request);
-  void SetCallbacks(size_t job, Job* to);
-  void Attempted(size_t job, JobResult result);
-  void Finish(const std::function<void(absl::Status)>& then);
-  void JobDone(size_t job, JobResult result);
-  void Answer(absl::Status status);
-  void Respond(absl::Status status);
+
+  void Run(const PlanContext& context, HopRequest request) {
+    const absl::Time start = absl::Now();
+    waited_ = start - call_.since;
+    absl::Status status = call_.state->Wanted(start);
+    if (!status.ok()) return Answer(std::move(status));
+    absl::StatusOr<std::vector<JobPtr>> jobs = Plan(context, std::move(request));
+    tokenize_ = absl::Now() - start;
+    status = jobs.status();
+    if (status.ok()) status = call_.state->Wanted(absl::Now());
+    if (status.ok() && !jobs->empty()) {
+      status = pool_->Submit(*std::move(jobs));
+      if (status.ok()) return;
+    }
+    Answer(std::move(status));
+  }
+
+  absl::StatusOr<std::vector<JobPtr>> Plan(const PlanContext& context, HopRequest request) {
+    ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), call_.state));
+    std::vector<JobPtr> jobs = std::move(plan_.jobs);
+    results_.resize(jobs.size());
+    jobs_left_ = static_cast<int>(jobs.size());
+    if (call_.on_progress != nullptr) {
+      teller_.emplace(&model_->tokenizer(), &plan_, &results_, WantedBy(call_.state.get()),
+                      call_.on_progress);
+    }
+    for (size_t i = 0; i < jobs.size(); ++i) SetCallbacks(i, jobs[i].get());
+    return jobs;
+  }
+
+  void SetCallbacks(size_t job, Job* to) {
+    to->on_done = [self = shared_from_this(), job](JobResult result) {
+      self->Attempted(job, std::move(result));
+    };
+    // Of a sentence that may be translated again, nothing is certain before it is done.
+    if (!teller_.has_value() || SentenceOf(job).attempts != nullptr) return;
+    to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
+      self->teller_->Stable(job, tokens);
+    };
+  }
+
+  // The result of a sentence's job, or of a further attempt (attempts.h).  One that finds no room
+  // or fails leaves the best one so far, unless nobody wants that any more.
+  void Attempted(size_t job, JobResult result) {
+    Attempts* const attempts = SentenceOf(job).attempts.get();
+    const bool failed = !result.status.ok();
+    if (attempts != nullptr && failed && attempts->way != Attempts::kFirst &&
+        call_.state->Wanted(absl::Now()).ok()) {
+      result = std::move(attempts->best);
+    }
+    if (attempts == nullptr || failed) return JobDone(job, std::move(result));
+    const auto last = std::make_shared<JobResult>(std::move(result));
+    Finish([=, self = shared_from_this()](absl::Status status) {
+      std::vector<JobPtr> next(1);
+      if (status.ok()) {
+        next[0] = NextAttempt(self->model_->tokenizer(), self->plan_.alignment,
+                              &self->plan_.texts[self->plan_.places[job].text],
+                              self->plan_.places[job].sentence, last.get());
+        if (next[0] == nullptr) return self->JobDone(job, std::move(*last));
+        next[0]->on_done = [=](JobResult other) { self->Attempted(job, std::move(other)); };
+        status = self->pool_->Submit(std::move(next));
+      }
+      if (!status.ok()) self->Attempted(job, {.status = std::move(status)});
+    });
+  }
+
+  // A worker has others to serve, but does it if too much waits for those who should.
+  void Finish(const std::function<void(absl::Status)>& then) {
+    PrepareInPool(pool_, call_.state, work_, [then](const absl::Status& status) {
+      then(absl::IsResourceExhausted(status) ? absl::OkStatus() : status);
+    });
+  }
+
+  void JobDone(size_t job, JobResult result) {
+    if (result.status.ok() && !model_->whole()) {
+      result.status = absl::UnavailableError(
+          absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
+    }
+    // The other sentences are useless without this one.
+    if (!result.status.ok()) call_.state->Cancel(absl::Now());
+    if (plan_.by_consensus) {
+      ChooseByConsensus(model_->tokenizer(), plan_.num_hypotheses, &result.hypotheses);
+    }
+    const bool found = result.status.ok();
+    results_[job] = std::move(result);
+    if (teller_.has_value() && found) teller_->Done(job);
+    if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+    absl::Status status;
+    for (const JobResult& each : results_) AddError(each.status, &status);
+    if (!status.ok()) return Answer(std::move(status));
+    Finish([self = shared_from_this()](absl::Status then) { self->Answer(std::move(then)); });
+  }
+
+  // Responds once everything has been reported.
+  void Answer(absl::Status status) {
+    if (!teller_.has_value()) return Respond(std::move(status));
+    teller_->Finish([self = shared_from_this(), status](const absl::Status& fault) {
+      absl::Status both = status;
+      both.Update(fault);
+      self->Respond(std::move(both));
+    });
+  }
+
+  // Responds with an error or, unless they were reported, with the translations.
+  void Respond(absl::Status status) {
+    TranslateResponse response;
+    const absl::Time start = absl::Now();
+    StillWanted wanted = WantedBy(call_.state.get());
+    for (size_t t = 0; t < plan_.texts.size() && status.ok() && !teller_.has_value(); ++t) {
+      response.translations.push_back(
+          Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment, &wanted));
+      status = wanted.status();
+      status.Update(CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t,
+                                 &response.translations.back()));
+    }
+    if (!status.ok()) response.translations.clear();
+    response.status = std::move(status);
+    TranslateTimes& times = response.times;
+    for (const JobResult& result : results_) {
+      times.AddBeside({.queue = result.times.queue,
+                       .encode = result.times.encode,
+                       .decode = result.times.decode,
+                       .steps = result.reused ? 0 : result.times.steps,
+                       .kept = result.reused ? 0 : result.times.kept});
+      if (result.reused) ++response.reused_sentences;
+    }
+    times.queue += waited_;
+    times.tokenize = tokenize_;
+    times.detokenize = absl::Now() - start;
+    call_.done(std::move(response));
+  }
 
   const std::shared_ptr<const Model> model_;
   WorkerPool* const pool_;
@@ -64,148 +196,6 @@ class Hop : public std::enable_shared_from_this<Hop> {
   std::optional<ProgressTeller> teller_;  // if progress is reported
   std::atomic<int> jobs_left_ = 0;
 };
-
-void Hop::Start(const PlanContext& context, HopRequest request) {
-  work_ = PreparingWork(request);
-  if (!TakesLong(work_)) return Run(context, std::move(request));
-  PrepareInPool(pool_, call_.state, work_,
-                [self = shared_from_this(), context,
-                 request = std::move(request)](absl::Status status) mutable {
-                  if (!status.ok()) return self->Respond(std::move(status));
-                  self->Run(context, std::move(request));
-                });
-}
-
-void Hop::Run(const PlanContext& context, HopRequest request) {
-  const absl::Time start = absl::Now();
-  waited_ = start - call_.since;
-  absl::Status status = call_.state->Wanted(start);
-  if (!status.ok()) return Answer(std::move(status));
-  absl::StatusOr<std::vector<JobPtr>> jobs = Plan(context, std::move(request));
-  tokenize_ = absl::Now() - start;
-  status = jobs.status();
-  if (status.ok()) status = call_.state->Wanted(absl::Now());
-  if (status.ok() && !jobs->empty()) {
-    status = pool_->Submit(*std::move(jobs));
-    if (status.ok()) return;
-  }
-  Answer(std::move(status));
-}
-
-absl::StatusOr<std::vector<JobPtr>> Hop::Plan(const PlanContext& context, HopRequest request) {
-  ASSIGN_OR_RETURN(plan_, MakePlan(context, std::move(request), call_.state));
-  std::vector<JobPtr> jobs = std::move(plan_.jobs);
-  results_.resize(jobs.size());
-  jobs_left_ = static_cast<int>(jobs.size());
-  if (call_.on_progress != nullptr) {
-    teller_.emplace(&model_->tokenizer(), &plan_, &results_, WantedBy(call_.state.get()),
-                    call_.on_progress);
-  }
-  for (size_t i = 0; i < jobs.size(); ++i) SetCallbacks(i, jobs[i].get());
-  return jobs;
-}
-
-void Hop::SetCallbacks(size_t job, Job* to) {
-  to->on_done = [self = shared_from_this(), job](JobResult result) {
-    self->Attempted(job, std::move(result));
-  };
-  // Of a sentence that may be translated again, nothing is certain before it is done.
-  if (!teller_.has_value() || SentenceOf(job).attempts != nullptr) return;
-  to->on_stable = [self = shared_from_this(), job](absl::Span<const int32_t> tokens) {
-    self->teller_->Stable(job, tokens);
-  };
-}
-
-// The result of a sentence's job, or of a further attempt (attempts.h).  One that finds no room or
-// fails leaves the best one so far, unless nobody wants that any more.
-void Hop::Attempted(size_t job, JobResult result) {
-  Attempts* const attempts = SentenceOf(job).attempts.get();
-  const bool failed = !result.status.ok();
-  if (attempts != nullptr && failed && attempts->way != Attempts::kFirst &&
-      call_.state->Wanted(absl::Now()).ok()) {
-    result = std::move(attempts->best);
-  }
-  if (attempts == nullptr || failed) return JobDone(job, std::move(result));
-  const auto last = std::make_shared<JobResult>(std::move(result));
-  Finish([=, self = shared_from_this()](absl::Status status) {
-    std::vector<JobPtr> next(1);
-    if (status.ok()) {
-      next[0] = NextAttempt(self->model_->tokenizer(), self->plan_.alignment,
-                            &self->plan_.texts[self->plan_.places[job].text],
-                            self->plan_.places[job].sentence, last.get());
-      if (next[0] == nullptr) return self->JobDone(job, std::move(*last));
-      next[0]->on_done = [=](JobResult other) { self->Attempted(job, std::move(other)); };
-      status = self->pool_->Submit(std::move(next));
-    }
-    if (!status.ok()) self->Attempted(job, {.status = std::move(status)});
-  });
-}
-
-void Hop::JobDone(size_t job, JobResult result) {
-  if (result.status.ok() && !model_->whole()) {
-    result.status = absl::UnavailableError(
-        absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
-  }
-  // The other sentences are useless without this one.
-  if (!result.status.ok()) call_.state->Cancel(absl::Now());
-  if (plan_.by_consensus) {
-    ChooseByConsensus(model_->tokenizer(), plan_.num_hypotheses, &result.hypotheses);
-  }
-  const bool found = result.status.ok();
-  results_[job] = std::move(result);
-  if (teller_.has_value() && found) teller_->Done(job);
-  if (jobs_left_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  absl::Status status;
-  for (const JobResult& each : results_) AddError(each.status, &status);
-  if (!status.ok()) return Answer(std::move(status));
-  Finish([self = shared_from_this()](absl::Status then) { self->Answer(std::move(then)); });
-}
-
-// A worker has others to serve, but does it if too much waits for those who should.
-void Hop::Finish(const std::function<void(absl::Status)>& then) {
-  PrepareInPool(pool_, call_.state, work_, [then](const absl::Status& status) {
-    then(absl::IsResourceExhausted(status) ? absl::OkStatus() : status);
-  });
-}
-
-// Responds once everything has been reported.
-void Hop::Answer(absl::Status status) {
-  if (!teller_.has_value()) return Respond(std::move(status));
-  teller_->Finish([self = shared_from_this(), status](const absl::Status& fault) {
-    absl::Status both = status;
-    both.Update(fault);
-    self->Respond(std::move(both));
-  });
-}
-
-// Responds with an error or, unless they were reported, with the translations.
-void Hop::Respond(absl::Status status) {
-  TranslateResponse response;
-  const absl::Time start = absl::Now();
-  StillWanted wanted = WantedBy(call_.state.get());
-  for (size_t t = 0; t < plan_.texts.size() && status.ok() && !teller_.has_value(); ++t) {
-    response.translations.push_back(
-        Assemble(model_->tokenizer(), plan_.texts[t], results_, plan_.alignment, &wanted));
-    status = wanted.status();
-    status.Update(CheckQuality(plan_.min_quality, plan_.refuse_low_quality, t,
-                               &response.translations.back()));
-  }
-  if (!status.ok()) response.translations.clear();
-  response.status = std::move(status);
-  TranslateTimes& times = response.times;
-  for (const JobResult& result : results_) {
-    times.AddBeside({.queue = result.times.queue,
-                     .encode = result.times.encode,
-                     .decode = result.times.decode,
-                     .steps = result.reused ? 0 : result.times.steps,
-                     .kept = result.reused ? 0 : result.times.kept});
-    if (result.reused) ++response.reused_sentences;
-  }
-  times.queue += waited_;
-  times.tokenize = tokenize_;
-  times.detokenize = absl::Now() - start;
-  call_.done(std::move(response));
-}
 
 }  // namespace
 

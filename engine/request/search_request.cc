@@ -23,19 +23,11 @@ DecodingOptions SaidBy(const GenerationConfig& generation, const Limits& limits)
 }
 
 double CapOf(const Option& option, const Limits& limits, const ModelSpec& model) {
-  switch (option.cap) {
-    case OptionCap::kBeamSize:
-      return limits.max_beam_size;
-    case OptionCap::kHypotheses:
-      return limits.max_hypotheses;
-    case OptionCap::kPositions:
-      return model.max_positions;
-    case OptionCap::kVocabulary:
-      return model.target_vocabulary - 1;
-    case OptionCap::kNone:
-      return std::numeric_limits<double>::infinity();
-  }
-  return 0;
+  const double caps[] = {
+      std::numeric_limits<double>::infinity(), static_cast<double>(limits.max_beam_size),
+      static_cast<double>(limits.max_hypotheses), static_cast<double>(model.max_positions),
+      static_cast<double>(model.target_vocabulary - 1)};  // by OptionCap
+  return caps[static_cast<size_t>(option.cap)];
 }
 
 // INVALID_ARGUMENT unless the value is in the option's range; NaN is in no range.

@@ -24,22 +24,14 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
   ExitCode exit_code = kExitOk;
-  AddTranslateCommand(&app, console, &exit_code);
-  AddTranslateFileCommand(&app, console, &exit_code);
-  AddScoreCommand(&app, console, &exit_code);
-  AddTokenizeCommand(&app, console, &exit_code);
-  AddDetectCommand(&app, console, &exit_code);
-  AddStoreCommand(&app, console, &exit_code);
-  AddVerifyCommand(&app, console, &exit_code);
-  AddModelsCommand(&app, console, &exit_code);
-  AddGlossaryCommand(&app, console, &exit_code);
-  AddMemoryCommand(&app, console, &exit_code);
-  AddLanguagesCommand(&app, console, &exit_code);
-  AddHealthCommand(&app, console, &exit_code);
-  AddLoadCommand(&app, console, &exit_code);
-  AddPullCommand(&app, console, &exit_code);
-  AddMcpCommand(&app, console, &exit_code);
-  AddCompletionCommand(&app, console, &exit_code);
+  for (AddCommand* const add :
+       {AddTranslateCommand, AddTranslateFileCommand, AddScoreCommand, AddTokenizeCommand,
+        AddDetectCommand, AddStoreCommand, AddVerifyCommand, AddModelsCommand, AddGlossaryCommand,
+        AddMemoryCommand, AddLanguagesCommand, AddHealthCommand, AddLoadCommand, AddPullCommand,
+        AddMcpCommand, AddCompletionCommand}) {
+    add(&app, console, &exit_code);
+  }
+
   std::vector<std::string> arguments(argv + 1, argv + argc);
   MoveServerBehindCommand(&arguments);
   try {

@@ -1,11 +1,9 @@
 // dragoman detect: the language of a text.
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "client/commands.h"
+#include "client/client_command.h"
 #include "client/json.h"
 #include "engine/base/status.h"
 
@@ -33,24 +31,21 @@ absl::Status PrintLanguage(const DetectFlags& flags, const Console& console,
   return absl::OkStatus();
 }
 
-ExitCode RunDetect(const DetectFlags& flags, const Console& console) {
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
+ExitCode RunDetect(const DetectFlags& flags, const Console& console, TranslationClient* client) {
   const absl::Status status = ForEachText(flags.texts, console, [&](const std::string& text) {
-    return PrintLanguage(flags, console, text, client->get());
+    return PrintLanguage(flags, console, text, client);
   });
-  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
+  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client);
 }
 
 }  // namespace
 
 void AddDetectCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<DetectFlags>();
-  CLI::App* command = app->add_subcommand("detect", kDetectDescription)->footer(kDetectNotes);
-  flags->server.AddTo(command);
+  const auto [command, flags] = AddClientCommand<DetectFlags>(app, "detect", kDetectDescription,
+                                                              RunDetect, console, exit_code);
+  command->footer(kDetectNotes);
   AddOutputFlag(command, &flags->json);
   command->add_option("TEXT", flags->texts, "whose language is asked for");
-  command->callback([flags, &console, exit_code] { *exit_code = RunDetect(*flags, console); });
 }
 
 }  // namespace dragoman

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "client/json.h"
 #include "client/line_reader.h"
 #include "client/server_address.h"
 #include "engine/base/status.h"
@@ -36,18 +36,30 @@ std::string FlagOf(const Option& option) {
   return flag;
 }
 
-// Names such as "full" for EARLY_STOPPING_FULL.
-std::map<std::string, int> EnumNames(const google::protobuf::EnumDescriptor& type) {
+// Adds an option that takes the names of an enum, such as "full" for EARLY_STOPPING_FULL.
+void AddNames(CLI::App* command, const std::string& name,
+              const google::protobuf::EnumDescriptor& type, const std::function<void(int)>& set,
+              const std::string& description) {
   std::map<std::string, int> names;
-  for (int i = 0; i < type.value_count(); ++i) {
-    const std::string prefix =
-        type.value(0)->name().substr(0, type.value(0)->name().rfind('_') + 1);
-    std::string name = type.value(i)->name().substr(prefix.size());
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
-    if (type.value(i)->number() != 0) names[name] = type.value(i)->number();
+  for (int i = 1; i < type.value_count(); ++i) {  // the first is 0: not given
+    names[NameOf(type, type.value(i)->number())] = type.value(i)->number();
   }
-  return names;
+  AddSetter<std::string>(
+      command, name, [set, names](const std::string& given) { set(names.at(given)); }, description)
+      ->check(CLI::IsMember(names));
+}
+
+// Adds an option that may be repeated.
+void AddRepeated(CLI::App* command, const std::string& name,
+                 const std::function<void(const std::string&)>& add,
+                 const std::string& description) {
+  AddSetter<std::vector<std::string>>(
+      command, name,
+      [add](const std::vector<std::string>& given) {
+        for (const std::string& each : given) add(each);
+      },
+      description)
+      ->allow_extra_args(false);
 }
 
 // The field that an option sets: one of `options`, or of a message in it.  That message is created
@@ -98,41 +110,33 @@ void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions*
       AddSetter<T>(
           command, flag, [field](T value) { field.Set(value); }, option.help);
     } else {
-      const std::map<std::string, int> names = EnumNames(field.enum_type());
-      AddSetter<std::string>(
-          command, flag, [field, names](const std::string& name) { field.SetEnum(names.at(name)); },
-          option.help)
-          ->check(CLI::IsMember(names));
+      AddNames(
+          command, flag, field.enum_type(), [field](int number) { field.SetEnum(number); },
+          option.help);
     }
   };
   std::visit(add, option.members);
 }
 
 void AddPhraseFlags(CLI::App* command, v1::DecodingOptions* options) {
-  AddSetter<std::vector<std::string>>(
+  AddRepeated(
       command, "--glossary",
-      [options](const std::vector<std::string>& entries) {
-        for (const std::string& entry : entries) {
-          const size_t equals = entry.find('=');
-          v1::GlossaryEntry* const to = options->add_glossary();
-          to->set_source(entry.substr(0, equals));
-          if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
-        }
+      [options](const std::string& entry) {
+        const size_t equals = entry.find('=');
+        v1::GlossaryEntry* const to = options->add_glossary();
+        to->set_source(entry.substr(0, equals));
+        if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
       },
       "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
-      "alone is kept untranslated")
-      ->allow_extra_args(false);
+      "alone is kept untranslated");
   AddSetter<float>(
       command, "--glossary-max-loss",
       [options](float loss) { options->set_glossary_max_loss(loss); },
       "how much lower an entry of a stored glossary may make the score before it is left out");
-  AddSetter<std::vector<std::string>>(
+  AddRepeated(
       command, "--never-say",
-      [options](const std::vector<std::string>& phrases) {
-        for (const std::string& phrase : phrases) options->add_never_say(phrase);
-      },
-      "PHRASE that must not appear in a translation")
-      ->allow_extra_args(false);
+      [options](const std::string& phrase) { options->add_never_say(phrase); },
+      "PHRASE that must not appear in a translation");
 }
 
 }  // namespace
@@ -236,38 +240,24 @@ void RequestFlags::AddTo(CLI::App* command) {
       command, "--target-prefix",
       [this](const std::string& prefix) { request_.add_target_prefixes(prefix); },
       "what every translation begins with");
-  AddSetter<std::vector<std::string>>(
-      command, "--glossary-id",
-      [this](const std::vector<std::string>& ids) {
-        for (const std::string& id : ids) request_.add_glossary_ids(id);
-      },
-      "a glossary that the server keeps; repeat it for several (dragoman glossary list)")
-      ->allow_extra_args(false);
-  AddSetter<std::vector<std::string>>(
-      command, "--memory-id",
-      [this](const std::vector<std::string>& ids) {
-        for (const std::string& id : ids) request_.add_memory_ids(id);
-      },
-      "a translation memory that the server keeps; repeat it for several (dragoman tm list)")
-      ->allow_extra_args(false);
+  AddRepeated(
+      command, "--glossary-id", [this](const std::string& id) { request_.add_glossary_ids(id); },
+      "a glossary that the server keeps; repeat it for several (dragoman glossary list)");
+  AddRepeated(
+      command, "--memory-id", [this](const std::string& id) { request_.add_memory_ids(id); },
+      "a translation memory that the server keeps; repeat it for several (dragoman tm list)");
   AddSetter<int>(
       command, "--memory-threshold",
       [this](int percent) { request_.set_memory_threshold(percent); },
       "how much of a sentence a memory must have, in percent: 50 to 100; 75 if not given");
-  static const std::map<std::string, v1::Priority> kPriorities = {
-      {"interactive", v1::PRIORITY_INTERACTIVE}, {"batch", v1::PRIORITY_BATCH}};
-  AddSetter<std::string>(
-      command, "--priority",
-      [this](const std::string& name) { request_.set_priority(kPriorities.at(name)); },
-      "interactive, or batch: goes after the others, with at least a sixteenth of the capacity")
-      ->check(CLI::IsMember({"interactive", "batch"}));
-  static const std::map<std::string, v1::Markup> kMarkups = {
-      {"none", v1::MARKUP_NONE}, {"html", v1::MARKUP_HTML}, {"xml", v1::MARKUP_XML}};
-  AddSetter<std::string>(
-      command, "--markup",
-      [this](const std::string& name) { request_.set_markup(kMarkups.at(name)); },
-      "what the texts are written in: none (the default), html or xml")
-      ->check(CLI::IsMember({"none", "html", "xml"}));
+  AddNames(
+      command, "--priority", *v1::Priority_descriptor(),
+      [this](int number) { request_.set_priority(static_cast<v1::Priority>(number)); },
+      "interactive, or batch: goes after the others, with at least a sixteenth of the capacity");
+  AddNames(
+      command, "--markup", *v1::Markup_descriptor(),
+      [this](int number) { request_.set_markup(static_cast<v1::Markup>(number)); },
+      "what the texts are written in: none (the default), html or xml");
   AddSetter<float>(
       command, "--min-quality",
       [this](float least) {

@@ -1,11 +1,10 @@
 #include "client/json.h"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "engine/base/json.h"
 
@@ -18,19 +17,6 @@ double Shortest(float value) {
   char digits[32] = {};
   std::to_chars(digits, digits + sizeof(digits) - 1, value);
   return std::strtod(digits, nullptr);
-}
-
-const char* FinishReasonName(v1::FinishReason reason) {
-  switch (reason) {
-    case v1::FINISH_REASON_EOS:
-      return "eos";
-    case v1::FINISH_REASON_MAX_LENGTH:
-      return "max_length";
-    case v1::FINISH_REASON_REPETITION:
-      return "repetition";
-    default:
-      return "unknown";
-  }
 }
 
 Json Shortest(const google::protobuf::RepeatedField<float>& values) {
@@ -109,11 +95,12 @@ Json QualityToJson(const v1::Quality& quality) {
 }
 
 Json HypothesisToJson(const v1::Hypothesis& hypothesis) {
-  Json json = {{"text", hypothesis.text()},
-               {"score", Shortest(hypothesis.score())},
-               {"tokens", Json(hypothesis.tokens())},
-               {"token_ids", Json(hypothesis.token_ids())},
-               {"finish_reason", FinishReasonName(hypothesis.finish_reason())}};
+  Json json = {
+      {"text", hypothesis.text()},
+      {"score", Shortest(hypothesis.score())},
+      {"tokens", Json(hypothesis.tokens())},
+      {"token_ids", Json(hypothesis.token_ids())},
+      {"finish_reason", NameOf(*v1::FinishReason_descriptor(), hypothesis.finish_reason())}};
   if (hypothesis.has_quality()) json["quality"] = QualityToJson(hypothesis.quality());
   AddAlignment(hypothesis, &json);
   return json;
@@ -133,20 +120,9 @@ Json VersionsOf(const v1::Model& model) {
 }
 
 Json Percentiles(const Latencies& latencies) {
-  return {{"p50", Percentile(latencies, 0.5)},
-          {"p90", Percentile(latencies, 0.9)},
-          {"p99", Percentile(latencies, 0.99)},
-          {"p99.9", Percentile(latencies, 0.999)},
-          {"max", Percentile(latencies, 1.0)}};
-}
-
-// "exact" of KIND_EXACT.
-std::string KindOf(const v1::MemoryMatch& match) {
-  std::string name = v1::MemoryMatch::Kind_Name(match.kind());
-  name = name.substr(std::min(name.find('_') + 1, name.size()));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return name;
+  Json json;
+  for (const auto& [name, p] : kPercentiles) json[name] = Percentile(latencies, p);
+  return json;
 }
 
 }  // namespace
@@ -164,12 +140,13 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
                {"source_tokens", translation.source_tokens()},
                {"model", model}};
   for (const v1::MemoryMatch& match : translation.memory_matches()) {
-    json["memory_matches"].push_back({{"memory_id", match.memory_id()},
-                                      {"memory_version", match.memory_version()},
-                                      {"kind", KindOf(match)},
-                                      {"percent", match.percent()},
-                                      {"source", match.source()},
-                                      {"target", match.target()}});
+    json["memory_matches"].push_back(
+        {{"memory_id", match.memory_id()},
+         {"memory_version", match.memory_version()},
+         {"kind", NameOf(*v1::MemoryMatch::Kind_descriptor(), match.kind())},
+         {"percent", match.percent()},
+         {"source", match.source()},
+         {"target", match.target()}});
   }
   return json;
 }
@@ -312,19 +289,13 @@ Json ToJson(const LoadReport& report) {
   return json;
 }
 
-std::string NameOf(v1::Model::State state) {
-  switch (state) {
-    case v1::Model::STATE_LOADING:
-      return "loading";
-    case v1::Model::STATE_READY:
-      return "ready";
-    case v1::Model::STATE_DRAINING:
-      return "draining";
-    case v1::Model::STATE_FAILED:
-      return "failed";
-    default:
-      return "unknown";
-  }
+std::string NameOf(const google::protobuf::EnumDescriptor& type, int number) {
+  const auto* const value = number == 0 ? nullptr : type.FindValueByNumber(number);
+  if (value == nullptr) return "unknown";
+  const size_t prefix = type.value(0)->name().rfind('_') + 1;  // of FINISH_REASON_UNSPECIFIED
+  return absl::AsciiStrToLower(value->name().substr(prefix));
 }
+
+std::string NameOf(v1::Model::State state) { return NameOf(*v1::Model::State_descriptor(), state); }
 
 }  // namespace dragoman

@@ -53,7 +53,8 @@ Json ToJson(const v1::Glossary& glossary);
 Json ToJson(const v1::TranslationMemory& memory);
 Json ToJson(const LoadReport& report);
 
-// "ready", "loading", "draining" or "unknown".
+// "max_length" of FINISH_REASON_MAX_LENGTH; "unknown" of 0, and of what a later server has.
+std::string NameOf(const google::protobuf::EnumDescriptor& type, int number);
 std::string NameOf(v1::Model::State state);
 
 }  // namespace dragoman

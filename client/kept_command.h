@@ -4,14 +4,13 @@
 #ifndef DRAGOMAN_CLIENT_KEPT_COMMAND_H_
 #define DRAGOMAN_CLIENT_KEPT_COMMAND_H_
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "client/commands.h"
+#include "client/client_command.h"
 
 namespace dragoman {
 
@@ -43,21 +42,15 @@ struct KeptCommands {
   // With an `id`, what it is the id of, it is the first argument.
   std::pair<CLI::App*, std::shared_ptr<Flags>> Add(const char* name, const char* help, Action act,
                                                    const char* id = nullptr) const {
-    auto flags = std::make_shared<Flags>();
-    CLI::App* const command = all->require_subcommand(1)->add_subcommand(name, help);
-    flags->server.AddTo(command);
-    AddOutputFlag(command, &flags->json);
-    if (id != nullptr) command->add_option("ID", flags->id, id)->required();
-    command->callback([flags, act, to = &console, code = exit_code] {
-      const auto client = flags->server.Connect(*to);
-      if (!client.ok()) {
-        *code = ReportUsage(*to, client.status());
-      } else {
-        const absl::Status status = act(*flags, client->get(), &to->out);
-        *code = status.ok() ? kExitOk : ReportError(*to, status);
-      }
-    });
-    return {command, flags};
+    const auto run = [act](const Flags& flags, const Console& to, TranslationClient* client) {
+      const absl::Status status = act(flags, client, &to.out);
+      return status.ok() ? kExitOk : ReportError(to, status);
+    };
+    const auto added =
+        AddClientCommand<Flags>(all->require_subcommand(1), name, help, run, console, exit_code);
+    AddOutputFlag(added.first, &added.second->json);
+    if (id != nullptr) added.first->add_option("ID", added.second->id, id)->required();
+    return added;
   }
 };
 

@@ -1,12 +1,10 @@
 // dragoman languages: what a server translates, over all of its models.
 
-#include <CLI/CLI.hpp>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 
-#include "client/commands.h"
+#include "client/client_command.h"
 #include "client/json.h"
 #include "engine/base/status.h"
 
@@ -33,10 +31,9 @@ void AddPairs(const v1::Model& model, Targets* targets) {
   }
 }
 
-ExitCode RunLanguages(const LanguagesFlags& flags, const Console& console) {
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
-  const absl::StatusOr<v1::ListModelsResponse> response = (*client)->ListModels();
+ExitCode RunLanguages(const LanguagesFlags& flags, const Console& console,
+                      TranslationClient* client) {
+  const absl::StatusOr<v1::ListModelsResponse> response = client->ListModels();
   if (!response.ok()) return ReportError(console, response.status());
   Targets all;
   for (const v1::Model& model : response->models()) AddPairs(model, &all);
@@ -60,15 +57,13 @@ ExitCode RunLanguages(const LanguagesFlags& flags, const Console& console) {
 }  // namespace
 
 void AddLanguagesCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<LanguagesFlags>();
-  CLI::App* command = app->add_subcommand(
-      "languages",
+  const auto [command, flags] = AddClientCommand<LanguagesFlags>(
+      app, "languages",
       "Lists what the models of the server translate: a line per source language, with its "
-      "targets.");
-  flags->server.AddTo(command);
+      "targets.",
+      RunLanguages, console, exit_code);
   AddOutputFlag(command, &flags->json);
   command->add_option("SOURCE", flags->source, "the source language to show; all if not given");
-  command->callback([flags, &console, exit_code] { *exit_code = RunLanguages(*flags, console); });
 }
 
 }  // namespace dragoman

@@ -81,8 +81,6 @@ absl::StatusOr<std::vector<std::string>> ReadTexts(const std::string& path) {
 }
 
 void PrintLatencies(std::ostream& out, const char* name, const Latencies& latencies) {
-  const std::pair<const char*, double> kPercentiles[] = {
-      {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}};
   out << "\n" << name;
   for (const auto& [label, p] : kPercentiles) {
     out << " " << label << " " << Percentile(latencies, p) * 1e3 << " ms";

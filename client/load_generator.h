@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -43,6 +44,9 @@ using Latencies = std::vector<double>;
 
 // The latency that a fraction `p` of them did not exceed (nearest rank); 0 if there are none.
 double Percentile(const Latencies& latencies, double p);
+// Those that are reported.
+inline constexpr std::pair<const char*, double> kPercentiles[] = {
+    {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p99.9", 0.999}, {"max", 1.0}};
 
 struct LoadReport {
   double seconds = 0.0;  // from the first request to the last answer

@@ -1,12 +1,10 @@
 // dragoman models: lists the models of a server.
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "client/commands.h"
+#include "client/client_command.h"
 #include "client/json.h"
 #include "client/text_table.h"
 #include "engine/base/status.h"
@@ -73,10 +71,8 @@ absl::StatusOr<v1::ListModelsResponse> Fetch(TranslationClient* client, const st
   return response;
 }
 
-ExitCode RunModels(const ModelsFlags& flags, const Console& console) {
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
-  const absl::StatusOr<v1::ListModelsResponse> response = Fetch(client->get(), flags.name);
+ExitCode RunModels(const ModelsFlags& flags, const Console& console, TranslationClient* client) {
+  const absl::StatusOr<v1::ListModelsResponse> response = Fetch(client, flags.name);
   if (!response.ok()) return ReportError(console, response.status());
   if (!flags.json) PrintModels(*response, &console.out);
   for (const v1::Model& model : response->models()) {
@@ -88,13 +84,11 @@ ExitCode RunModels(const ModelsFlags& flags, const Console& console) {
 }  // namespace
 
 void AddModelsCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<ModelsFlags>();
-  CLI::App* command = app->add_subcommand(
-      "models", "Lists the models of the server, or one of them; * marks the default one.");
-  flags->server.AddTo(command);
+  const auto [command, flags] = AddClientCommand<ModelsFlags>(
+      app, "models", "Lists the models of the server, or one of them; * marks the default one.",
+      RunModels, console, exit_code);
   AddOutputFlag(command, &flags->json);
   command->add_option("NAME", flags->name, "the model to show; all if not given");
-  command->callback([flags, &console, exit_code] { *exit_code = RunModels(*flags, console); });
 }
 
 }  // namespace dragoman

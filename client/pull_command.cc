@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +31,7 @@
 #include "client/model_index.h"
 #include "client/partial_directory.h"
 #include "client/server_check.h"
+#include "client/text_table.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
 
@@ -52,18 +52,25 @@ struct PullFlags {
   std::optional<IndexedModel> other;  // if the model is not on the Hub
 };
 
-absl::StatusOr<std::string> ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(path + ": cannot read");
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 class Pull {
  public:
   Pull(const PullFlags& flags, const HubAccess& access, std::ostream* progress)
       : flags_(flags), hub_(access), progress_(*progress) {}
 
-  absl::Status Run();
+  absl::Status Run() {
+    if (flags_.other.has_value()) {
+      ASSIGN_OR_RETURN(repository_, FindInIndex(*flags_.other));
+      files_ = repository_.files;
+    } else {
+      RETURN_IF_ERROR(ChooseFromHub());
+    }
+    RETURN_IF_ERROR(CheckDirectory());
+    if (flags_.other.has_value() && IsRecorded()) return PartialDirectory::Clear(flags_.directory);
+    ASSIGN_OR_RETURN(partial_, PartialDirectory::Open(flags_.directory));
+    RETURN_IF_ERROR(FetchAll());
+    RETURN_IF_ERROR(CheckAll());
+    return partial_->Publish();
+  }
 
   const HubRepository& repository() const { return repository_; }
   const std::vector<HubFile>& files() const { return files_; }
@@ -73,17 +80,158 @@ class Pull {
   const std::optional<ServerCheck>& check() const { return check_; }
 
  private:
-  absl::Status ChooseFromHub();
-  absl::Status Want(const std::string& name);
-  absl::Status CheckDirectory() const;
-  absl::Status CheckSpace() const;
-  absl::Status Fetch(const HubFile& file);
-  absl::Status FetchAll();
-  absl::Status CheckBeforeWeights() const;
-  absl::Status CheckAll();
-  absl::StatusOr<Json> Record() const;
-  bool IsRecorded() const;
-  absl::Status WriteRecord(const std::vector<std::string>& names) const;
+  absl::Status ChooseFromHub() {
+    ASSIGN_OR_RETURN(repository_, hub_.List(flags_.repository, flags_.revision));
+    std::vector<std::string> names;
+    for (const HubFile& file : repository_.files) names.push_back(file.name);
+    ASSIGN_OR_RETURN(const ModelFiles chosen, ChooseFiles(names));
+    for (const std::string& name : chosen.files) RETURN_IF_ERROR(Want(name));
+    index_ = chosen.index;
+    weights_ = chosen.described ? chosen.files.back() : "";
+    return absl::OkStatus();
+  }
+
+  absl::Status Want(const std::string& name) {
+    const HubFile* const file = repository_.Find(name);
+    if (file == nullptr) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the repository lacks ", name, ", which its index of the weights names"));
+    }
+    files_.push_back(*file);
+    return absl::OkStatus();
+  }
+
+  // A directory that this command did not create is not replaced.
+  absl::Status CheckDirectory() const {
+    const std::string& directory = flags_.directory;
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(directory, error))) return absl::OkStatus();
+    if (fs::is_directory(fs::symlink_status(directory, error)) && fs::is_empty(directory, error)) {
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<nlohmann::json> json = Record();
+    bool ours = json.ok() && TextIn(*json, "repository") == repository_.name;
+    const nlohmann::json known = ours ? Member(*json, "files") : nlohmann::json();
+    for (fs::directory_iterator it(directory, error), end; !error && it != end;
+         it.increment(error)) {
+      const std::string name = it->path().filename().string();
+      ours =
+          ours && (name == kRecord || std::find(known.begin(), known.end(), name) != known.end());
+    }
+    if (ours) return absl::OkStatus();
+    return absl::AlreadyExistsError(
+        absl::StrCat(directory, " already exists with other content; give another --directory"));
+  }
+
+  absl::Status CheckSpace() const {
+    int64_t missing = 0;
+    for (const HubFile& file : files_) {
+      std::error_code error;
+      const uintmax_t there = fs::file_size(partial_->Path(file.name), error);
+      missing += std::max<int64_t>(file.size, 0) - (error ? 0 : static_cast<int64_t>(there));
+    }
+    std::error_code error;
+    const fs::space_info space = fs::space(partial_->path(), error);
+    if (error || missing < 0 || space.available > static_cast<uintmax_t>(missing)) {
+      return absl::OkStatus();
+    }
+    return absl::FailedPreconditionError(
+        absl::StrCat(partial_->path(), ": wants ", SizeText(missing), ", but the disk has ",
+                     SizeText(static_cast<int64_t>(space.available))));
+  }
+
+  absl::Status Fetch(const HubFile& file) {
+    const std::string path = partial_->Path(file.name);
+    const std::string before = flags_.directory + "/" + file.name;
+    DownloadBar bar(&progress_, file.name, file.size);
+    if (!IsFile(path, file)) {
+      std::error_code error;
+      fs::remove(path, error);
+      // A file that has not changed since the last pull need not be fetched again.
+      const bool same = !file.digest().empty() && IsFile(before, file);
+      if (same) fs::create_hard_link(before, path, error);
+      if (!same || error) {
+        RETURN_IF_ERROR(
+            hub_.Fetch(repository_, file, path, [&bar](int64_t bytes) { bar.Show(bytes); }));
+        ++fetched_;
+      }
+    }
+    std::error_code error;
+    const uintmax_t size = fs::file_size(path, error);
+    bar.Finish(error ? file.size : static_cast<int64_t>(size));
+    return absl::OkStatus();
+  }
+
+  absl::Status FetchAll() {
+    std::vector<std::string> keep;
+    RETURN_IF_ERROR(CheckSpace());
+    for (size_t i = 0; i < files_.size(); ++i) {
+      if (files_[i].name == weights_) RETURN_IF_ERROR(CheckBeforeWeights());
+      RETURN_IF_ERROR(Fetch(files_[i]));
+      const std::string path = partial_->Path(files_[i].name);
+      if (files_[i].name == index_) {
+        ASSIGN_OR_RETURN(const std::string text, ReadUtf8File(path));
+        ASSIGN_OR_RETURN(const std::vector<std::string> shards, ShardsOf(text));
+        for (const std::string& shard : shards) RETURN_IF_ERROR(Want(shard));
+        RETURN_IF_ERROR(CheckSpace());
+      }
+      std::vector<std::string> unpacked;
+      if (flags_.other.has_value()) {
+        ASSIGN_OR_RETURN(unpacked, UnpackModel(path));
+      }
+      if (unpacked.empty()) unpacked = {files_[i].name};
+      keep.insert(keep.end(), unpacked.begin(), unpacked.end());
+    }
+    RETURN_IF_ERROR(WriteRecord(keep));
+    keep.push_back(kRecord);
+    return partial_->KeepOnly(keep);
+  }
+
+  absl::Status CheckBeforeWeights() const {
+    if (!flags_.check) return absl::OkStatus();
+    const std::optional<ServerCheck> check = CheckWithServer(partial_->path(), true);
+    if (!check.has_value() || check->servable) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrCat(
+        "nothing more is fetched, for ", absl::StripTrailingAsciiWhitespace(check->report)));
+  }
+
+  absl::Status CheckAll() {
+    if (flags_.check) check_ = CheckWithServer(partial_->path(), false);
+    if (!check_.has_value()) return absl::OkStatus();
+    if (!check_->servable) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(flags_.directory, ": is left as it was, for the server refuses this:\n",
+                       absl::StripTrailingAsciiWhitespace(check_->report)));
+    }
+    absl::StrReplaceAll({{partial_->path(), flags_.directory}}, &check_->report);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<nlohmann::json> Record() const {
+    return ReadJsonObject(flags_.directory + "/" + kRecord);
+  }
+
+  // Whether the directory has this version already, of which there are no digests.
+  bool IsRecorded() const {
+    const absl::StatusOr<nlohmann::json> record = Record();
+    if (!record.ok() || TextIn(*record, "commit") != repository_.commit) return false;
+    const nlohmann::json& names = Member(*record, "files");
+    return std::all_of(names.begin(), names.end(), [this](const nlohmann::json& name) {
+      std::error_code error;
+      return name.is_string() &&
+             fs::exists(flags_.directory + "/" + name.get<std::string>(), error);
+    });
+  }
+
+  absl::Status WriteRecord(const std::vector<std::string>& names) const {
+    const Json record = {
+        {"repository", repository_.name}, {"commit", repository_.commit}, {"files", names}};
+    std::ofstream out(partial_->Path(kRecord));
+    out << WriteJson(record, 2) << "\n";
+    out.close();
+    return out ? absl::OkStatus()
+               : absl::FailedPreconditionError(partial_->path() + ": cannot write");
+  }
 
   const PullFlags& flags_;
   Hub hub_;
@@ -96,174 +244,6 @@ class Pull {
   std::optional<ServerCheck> check_;
   std::unique_ptr<PartialDirectory> partial_;
 };
-
-absl::Status Pull::Run() {
-  if (flags_.other.has_value()) {
-    ASSIGN_OR_RETURN(repository_, FindInIndex(*flags_.other));
-    files_ = repository_.files;
-  } else {
-    RETURN_IF_ERROR(ChooseFromHub());
-  }
-  RETURN_IF_ERROR(CheckDirectory());
-  if (flags_.other.has_value() && IsRecorded()) return PartialDirectory::Clear(flags_.directory);
-  ASSIGN_OR_RETURN(partial_, PartialDirectory::Open(flags_.directory));
-  RETURN_IF_ERROR(FetchAll());
-  RETURN_IF_ERROR(CheckAll());
-  return partial_->Publish();
-}
-
-absl::Status Pull::ChooseFromHub() {
-  ASSIGN_OR_RETURN(repository_, hub_.List(flags_.repository, flags_.revision));
-  std::vector<std::string> names;
-  for (const HubFile& file : repository_.files) names.push_back(file.name);
-  ASSIGN_OR_RETURN(const ModelFiles chosen, ChooseFiles(names));
-  for (const std::string& name : chosen.files) RETURN_IF_ERROR(Want(name));
-  index_ = chosen.index;
-  weights_ = chosen.described ? chosen.files.back() : "";
-  return absl::OkStatus();
-}
-
-absl::Status Pull::Want(const std::string& name) {
-  const HubFile* const file = repository_.Find(name);
-  if (file == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the repository lacks ", name, ", which its index of the weights names"));
-  }
-  files_.push_back(*file);
-  return absl::OkStatus();
-}
-
-// A directory that this command did not create is not replaced.
-absl::Status Pull::CheckDirectory() const {
-  const std::string& directory = flags_.directory;
-  std::error_code error;
-  if (!fs::exists(fs::symlink_status(directory, error))) return absl::OkStatus();
-  if (fs::is_directory(fs::symlink_status(directory, error)) && fs::is_empty(directory, error)) {
-    return absl::OkStatus();
-  }
-  const absl::StatusOr<Json> json = Record();
-  bool ours = json.ok() && json->value("repository", Json()) == repository_.name;
-  const Json known = ours ? json->value("files", Json::array()) : Json::array();
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    ours = ours && (name == kRecord || std::find(known.begin(), known.end(), name) != known.end());
-  }
-  if (ours) return absl::OkStatus();
-  return absl::AlreadyExistsError(
-      absl::StrCat(directory, " already exists with other content; give another --directory"));
-}
-
-absl::Status Pull::CheckSpace() const {
-  int64_t missing = 0;
-  for (const HubFile& file : files_) {
-    std::error_code error;
-    const uintmax_t there = fs::file_size(partial_->Path(file.name), error);
-    missing += std::max<int64_t>(file.size, 0) - (error ? 0 : static_cast<int64_t>(there));
-  }
-  std::error_code error;
-  const fs::space_info space = fs::space(partial_->path(), error);
-  if (error || missing < 0 || space.available > static_cast<uintmax_t>(missing)) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(
-      absl::StrCat(partial_->path(), ": wants ", SizeText(missing), ", but the disk has ",
-                   SizeText(static_cast<int64_t>(space.available))));
-}
-
-absl::Status Pull::FetchAll() {
-  std::vector<std::string> keep;
-  RETURN_IF_ERROR(CheckSpace());
-  for (size_t i = 0; i < files_.size(); ++i) {
-    if (files_[i].name == weights_) RETURN_IF_ERROR(CheckBeforeWeights());
-    RETURN_IF_ERROR(Fetch(files_[i]));
-    const std::string path = partial_->Path(files_[i].name);
-    if (files_[i].name == index_) {
-      ASSIGN_OR_RETURN(const std::string text, ReadText(path));
-      ASSIGN_OR_RETURN(const std::vector<std::string> shards, ShardsOf(text));
-      for (const std::string& shard : shards) RETURN_IF_ERROR(Want(shard));
-      RETURN_IF_ERROR(CheckSpace());
-    }
-    std::vector<std::string> unpacked;
-    if (flags_.other.has_value()) {
-      ASSIGN_OR_RETURN(unpacked, UnpackModel(path));
-    }
-    if (unpacked.empty()) unpacked = {files_[i].name};
-    keep.insert(keep.end(), unpacked.begin(), unpacked.end());
-  }
-  RETURN_IF_ERROR(WriteRecord(keep));
-  keep.push_back(kRecord);
-  return partial_->KeepOnly(keep);
-}
-
-absl::Status Pull::CheckBeforeWeights() const {
-  if (!flags_.check) return absl::OkStatus();
-  const std::optional<ServerCheck> check = CheckWithServer(partial_->path(), true);
-  if (!check.has_value() || check->servable) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "nothing more is fetched, for ", absl::StripTrailingAsciiWhitespace(check->report)));
-}
-
-absl::Status Pull::CheckAll() {
-  if (flags_.check) check_ = CheckWithServer(partial_->path(), false);
-  if (!check_.has_value()) return absl::OkStatus();
-  if (!check_->servable) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(flags_.directory, ": is left as it was, for the server refuses this:\n",
-                     absl::StripTrailingAsciiWhitespace(check_->report)));
-  }
-  absl::StrReplaceAll({{partial_->path(), flags_.directory}}, &check_->report);
-  return absl::OkStatus();
-}
-
-absl::Status Pull::Fetch(const HubFile& file) {
-  const std::string path = partial_->Path(file.name);
-  const std::string before = flags_.directory + "/" + file.name;
-  DownloadBar bar(&progress_, file.name, file.size);
-  if (!IsFile(path, file)) {
-    std::error_code error;
-    fs::remove(path, error);
-    // A file that has not changed since the last pull need not be fetched again.
-    const bool same = !file.digest().empty() && IsFile(before, file);
-    if (same) fs::create_hard_link(before, path, error);
-    if (!same || error) {
-      RETURN_IF_ERROR(
-          hub_.Fetch(repository_, file, path, [&bar](int64_t bytes) { bar.Show(bytes); }));
-      ++fetched_;
-    }
-  }
-  std::error_code error;
-  const uintmax_t size = fs::file_size(path, error);
-  bar.Finish(error ? file.size : static_cast<int64_t>(size));
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Json> Pull::Record() const {
-  ASSIGN_OR_RETURN(const std::string text, ReadText(flags_.directory + "/" + kRecord));
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object()) return absl::DataLossError(std::string(kRecord) + " is not an object");
-  return json;
-}
-
-// Whether the directory has this version already, of which there are no digests.
-bool Pull::IsRecorded() const {
-  const absl::StatusOr<Json> record = Record();
-  if (!record.ok() || record->value("commit", Json()) != repository_.commit) return false;
-  const Json names = record->value("files", Json::array());
-  return std::all_of(names.begin(), names.end(), [this](const Json& name) {
-    std::error_code error;
-    return name.is_string() && fs::exists(flags_.directory + "/" + name.get<std::string>(), error);
-  });
-}
-
-absl::Status Pull::WriteRecord(const std::vector<std::string>& names) const {
-  const Json record = {
-      {"repository", repository_.name}, {"commit", repository_.commit}, {"files", names}};
-  std::ofstream out(partial_->Path(kRecord));
-  out << WriteJson(record, 2) << "\n";
-  out.close();
-  return out ? absl::OkStatus()
-             : absl::FailedPreconditionError(partial_->path() + ": cannot write");
-}
 
 // Says what the server makes of it; its memory and speed on this machine, if it can be served.
 ExitCode Report(const PullFlags& flags, const Pull& pull, const Console& console) {

@@ -1,13 +1,11 @@
 // dragoman score: how probable given translations are according to a model.
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "client/commands.h"
+#include "client/client_command.h"
 #include "client/json.h"
 #include "client/line_reader.h"
 #include "engine/base/status.h"
@@ -96,13 +94,11 @@ absl::Status AddLines(int fd, Scorer* scorer) {
   }
 }
 
-ExitCode RunScore(const ScoreFlags& flags, const Console& console) {
+ExitCode RunScore(const ScoreFlags& flags, const Console& console, TranslationClient* client) {
   if (!flags.pair.empty() && flags.pair.size() != 2) {
     return ReportUsage(console, absl::InvalidArgumentError("want SOURCE and TARGET"));
   }
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
-  Scorer scorer(flags, console, client->get());
+  Scorer scorer(flags, console, client);
   absl::Status status;
   if (flags.pair.empty()) {
     SayThatLinesAreRead(console);
@@ -111,20 +107,19 @@ ExitCode RunScore(const ScoreFlags& flags, const Console& console) {
     status = scorer.Add(flags.pair[0], flags.pair[1]);
     if (status.ok()) status = scorer.Flush();
   }
-  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
+  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client);
 }
 
 }  // namespace
 
 void AddScoreCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<ScoreFlags>();
-  CLI::App* command = app->add_subcommand("score", kScoreDescription)->footer(kScoreNotes);
-  flags->server.AddTo(command);
+  const auto [command, flags] =
+      AddClientCommand<ScoreFlags>(app, "score", kScoreDescription, RunScore, console, exit_code);
+  command->footer(kScoreNotes);
   flags->model.AddTo(command);
   flags->alignment.AddTo(command);
   AddOutputFlag(command, &flags->json);
   command->add_option("PAIR", flags->pair, "SOURCE TARGET");
-  command->callback([flags, &console, exit_code] { *exit_code = RunScore(*flags, console); });
 }
 
 }  // namespace dragoman

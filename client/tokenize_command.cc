@@ -1,12 +1,10 @@
 // dragoman tokenize: the tokens that a model sees for a text.
 
-#include <CLI/CLI.hpp>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "client/commands.h"
+#include "client/client_command.h"
 #include "client/json.h"
 #include "engine/base/status.h"
 
@@ -46,26 +44,24 @@ absl::Status Print(const TokenizeFlags& flags, const Console& console, const std
   return absl::OkStatus();
 }
 
-ExitCode RunTokenize(const TokenizeFlags& flags, const Console& console) {
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
+ExitCode RunTokenize(const TokenizeFlags& flags, const Console& console,
+                     TranslationClient* client) {
   const absl::Status status = ForEachText(flags.texts, console, [&](const std::string& text) {
-    return Print(flags, console, text, client->get());
+    return Print(flags, console, text, client);
   });
-  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client->get());
+  return status.ok() ? kExitOk : ReportFailedTranslation(console, status, client);
 }
 
 }  // namespace
 
 void AddTokenizeCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<TokenizeFlags>();
-  CLI::App* command = app->add_subcommand("tokenize", kTokenizeDescription)->footer(kTokenizeNotes);
-  flags->server.AddTo(command);
+  const auto [command, flags] = AddClientCommand<TokenizeFlags>(
+      app, "tokenize", kTokenizeDescription, RunTokenize, console, exit_code);
+  command->footer(kTokenizeNotes);
   flags->model.AddTo(command);
   AddOutputFlag(command, &flags->json);
   command->add_flag("--target", flags->target, "the texts are translations");
   command->add_option("TEXT", flags->texts, "what to tokenize");
-  command->callback([flags, &console, exit_code] { *exit_code = RunTokenize(*flags, console); });
 }
 
 }  // namespace dragoman

@@ -62,6 +62,12 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// What a file with this name is written in.
+v1::Markup MarkupOf(const std::string& name) {
+  if (name.ends_with(".html") || name.ends_with(".htm")) return v1::MARKUP_HTML;
+  return name.ends_with(".xml") ? v1::MARKUP_XML : v1::MARKUP_UNSPECIFIED;
+}
+
 // One run of the command.
 class Translation {
  public:
@@ -73,14 +79,123 @@ class Translation {
   Translation(const Translation&) = delete;
   Translation& operator=(const Translation&) = delete;
 
-  ExitCode Run();
+  ExitCode Run() {
+    v1::TranslateRequest request = flags_.request.Request();
+    request.mutable_output()->set_tokens(flags_.json);
+    request.mutable_output()->set_quality(flags_.json);
+    flags_.alignment.Set(request.mutable_output());
+    if (request.markup() == v1::MARKUP_UNSPECIFIED) request.set_markup(MarkupOf(flags_.input));
+    document_ = flags_.texts.empty() && request.markup() > v1::MARKUP_NONE;
+    if (const absl::Status status = CheckFlags(request); !status.ok()) {
+      return ReportUsage(console_, status);
+    }
+    const auto client = flags_.server.Connect(console_);
+    if (!client.ok()) return ReportUsage(console_, client.status());
+    if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
+    if (flags_.texts.empty() && flags_.input.empty()) SayThatLinesAreRead(console_);
+    return flags_.stream ? RunStream(request, client->get()) : RunPipeline(request, client->get());
+  }
 
  private:
-  absl::Status OpenFiles();
-  absl::Status ReadTexts(TranslationPipeline* pipeline);
-  absl::Status ReadLines(TranslationPipeline* pipeline);
-  absl::Status ReadDocument(TranslationPipeline* pipeline);
-  void Deliver(const TranslationPipeline::Translated& translated);
+  absl::Status OpenFiles() {
+    if (!flags_.input.empty()) {
+      in_ = open(flags_.input.c_str(), O_RDONLY | O_CLOEXEC);
+      if (in_ < 0) {
+        return absl::NotFoundError(absl::StrCat(flags_.input, ": ", std::strerror(errno)));
+      }
+    }
+    if (!flags_.resume.empty()) {
+      ASSIGN_OR_RETURN(file_, ResumeOutputFile(flags_.resume));
+    }
+    const bool watched = console_.err_is_terminal && flags_.texts.empty() &&
+                         (file_.stream != nullptr || !isatty(STDOUT_FILENO));
+    if (watched) {
+      struct stat status = {};
+      const bool known = fstat(in_, &status) == 0 && S_ISREG(status.st_mode);
+      progress_.emplace(&console_.err, known ? status.st_size : 0, absl::Now());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadTexts(TranslationPipeline* pipeline) {
+    for (const std::string& text : flags_.texts) RETURN_IF_ERROR(pipeline->Add(text));
+    return absl::OkStatus();
+  }
+
+  // Users who type get an answer to each line: the collected texts are sent before waiting for the
+  // next one.  A line that is too long is one that fails; an earlier run may have skipped it.
+  absl::Status ReadLines(TranslationPipeline* pipeline) {
+    LineReader reader(in_, kMaxLineBytes);
+    for (int64_t line = 0;; ++line) {
+      if (line == file_.lines && progress_.has_value()) {
+        progress_->Skip(line, reader.bytes(), absl::Now());
+      }
+      if (!reader.Ready()) RETURN_IF_ERROR(pipeline->Flush());
+      absl::StatusOr<std::optional<std::string>> text = reader.Next();
+      const bool done = line < file_.lines;
+      if (absl::IsInvalidArgument(text.status()) && (done || flags_.pipeline.skip_errors)) {
+        if (done) continue;
+        RETURN_IF_ERROR(
+            pipeline->AddFailed(absl::StrCat("the line has more than ", kMaxLineBytes, " bytes")));
+        continue;
+      }
+      RETURN_IF_ERROR(text.status());
+      if (!text->has_value()) {
+        if (!done) return absl::OkStatus();
+        return absl::InvalidArgumentError(absl::StrCat(flags_.resume, " has ", file_.lines,
+                                                       " lines, more than the input (", line, ")"));
+      }
+      if (!done) RETURN_IF_ERROR(pipeline->Add(**std::move(text)));
+    }
+  }
+
+  absl::Status ReadDocument(TranslationPipeline* pipeline) {
+    std::string document;
+    char bytes[1 << 16];
+    ssize_t size = 0;
+    while ((size = read(in_, bytes, sizeof(bytes))) != 0) {
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) {
+        return absl::UnavailableError(absl::StrCat("cannot read: ", std::strerror(errno)));
+      }
+      document.append(bytes, static_cast<size_t>(size));
+      if (document.size() > kMaxLineBytes) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the input has more than ", kMaxLineBytes, " bytes"));
+      }
+    }
+    return pipeline->Add(std::move(document));
+  }
+
+  void Deliver(const TranslationPipeline::Translated& translated) {
+    if (!translated.status.ok()) {
+      ++skipped_;
+      if (progress_.has_value()) progress_->Clear();
+      console_.err << "dragoman: skipped " << NameOf(translated.place) << ": "
+                   << translated.status.ToString() << "\n";
+    }
+    if (flags_.json) {
+      out() << ToLine(translated.status.ok()
+                          ? ToJson(translated.source, translated.translation, translated.model)
+                          : ToJson(translated.source, translated.status))
+            << "\n";
+    } else if (!translated.status.ok()) {
+      out() << "\n";
+    } else if (document_) {
+      out() << translated.translation.hypotheses(0).text();
+    } else {
+      for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
+        out() << Written(hypothesis.text()) << "\n"
+              << AlignedWords(translated.source, hypothesis.text(), hypothesis.aligned_text());
+      }
+    }
+    if (translated.last) out().flush();
+    delivered_bytes_ += static_cast<int64_t>(translated.source.size()) + 1;
+    if (progress_.has_value()) {
+      progress_->Update(translated.place + 1, delivered_bytes_, absl::Now());
+    }
+  }
+
   std::ostream& out() { return file_.stream == nullptr ? console_.out : *file_.stream; }
   // A text of the command line keeps its lines; that of a line is one.
   std::string Written(std::string text) const {
@@ -90,14 +205,107 @@ class Translation {
   std::string NameOf(int64_t place) const {
     return absl::StrCat(flags_.texts.empty() ? "line " : "text ", file_.lines + place + 1);
   }
+
   ExitCode ReportFailure(const absl::Status& status, TranslationPipeline::Failure failure,
-                         TranslationClient* client);
+                         TranslationClient* client) {
+    const ExitCode code = ReportFailedTranslation(console_, status, client);
+    if (flags_.texts.size() != 1) {
+      console_.err << "  at " << NameOf(failure.first);
+      if (failure.last != failure.first) {
+        console_.err << ", or after it up to " << NameOf(failure.last);
+      }
+      console_.err << "\n";
+    }
+    return code;
+  }
+
   // INVALID_ARGUMENT if two flags exclude each other.
-  absl::Status CheckFlags(const v1::TranslateRequest& request) const;
-  ExitCode RunPipeline(const v1::TranslateRequest& request, TranslationClient* client);
-  ExitCode RunStream(const v1::TranslateRequest& request, TranslationClient* client);
+  absl::Status CheckFlags(const v1::TranslateRequest& request) const {
+    if (flags_.stream && (flags_.json || request.output().alignments())) {
+      return absl::InvalidArgumentError("--stream writes text: neither json nor alignments");
+    }
+    if (document_ && (flags_.stream || !flags_.resume.empty())) {
+      return absl::InvalidArgumentError(
+          "an input with markup is one text: neither --stream nor --resume");
+    }
+    const bool several = request.options().num_hypotheses() > 1 || request.output().alignments();
+    if (!flags_.resume.empty() && !flags_.json && several) {
+      return absl::InvalidArgumentError(
+          "--resume counts lines, and --num-hypotheses or --alignments makes several of a text: "
+          "use "
+          "--output json");
+    }
+    return absl::OkStatus();
+  }
+
+  ExitCode RunPipeline(const v1::TranslateRequest& request, TranslationClient* client) {
+    PipelineOptions options = flags_.pipeline;
+    if (flags_.texts.empty()) {  // each line gets its answer at once
+      options.bulk = true;
+      options.max_texts = 1;
+      options.max_in_flight = 256;
+    }
+    const double patience = flags_.texts.empty() ? 60.0 : 0.0;
+    options.max_wait = absl::Seconds(flags_.max_wait_seconds.value_or(patience));
+    TranslationPipeline pipeline(
+        client, request, options,
+        [this](const TranslationPipeline::Translated& translated) { Deliver(translated); });
+    const absl::Status read = !flags_.texts.empty() ? ReadTexts(&pipeline)
+                              : document_           ? ReadDocument(&pipeline)
+                                                    : ReadLines(&pipeline);
+    const absl::Status status = pipeline.Finish();
+    if (progress_.has_value()) progress_->Clear();
+    if (!status.ok()) return ReportFailure(status, pipeline.failure(), client);
+    if (!read.ok()) return ReportUsage(console_, read);
+    if (!out().flush()) {
+      return ReportUsage(console_, absl::UnavailableError("cannot write the output"));
+    }
+    if (skipped_ > 0) {
+      console_.err << "dragoman: " << skipped_ << " skipped\n";
+      return kExitRefused;
+    }
+    return kExitOk;
+  }
+
+  ExitCode RunStream(const v1::TranslateRequest& request, TranslationClient* client) {
+    LineReader reader(in_, kMaxLineBytes);
+    for (size_t i = 0;; ++i) {
+      std::optional<std::string> text;
+      if (!flags_.texts.empty()) {
+        if (i < flags_.texts.size()) text = flags_.texts[i];
+      } else if (auto line = reader.Next(); line.ok()) {
+        text = *std::move(line);
+      } else {
+        return ReportUsage(console_, line.status());
+      }
+      if (!text.has_value()) return kExitOk;
+      if (const absl::Status status = StreamText(request, *text, client); !status.ok()) {
+        const auto place = static_cast<int64_t>(i);
+        return ReportFailure(status, {place, place}, client);
+      }
+    }
+  }
+
+  // Writes the words of a translation as they become certain, then the end of the line.
   absl::Status StreamText(v1::TranslateRequest request, const std::string& text,
-                          TranslationClient* client);
+                          TranslationClient* client) {
+    request.add_contents(text);
+    bool any = false;
+    const absl::Status status =
+        client->TranslateStream(request, [&](const v1::TranslateStreamResponse& message) {
+          if (message.has_stable_text()) {
+            any = true;
+            out() << Written(message.stable_text()) << std::flush;
+          } else if (message.has_translation()) {
+            any = false;
+            out() << "\n" << std::flush;
+          }
+          return out().good();
+        });
+    if (any) out() << "\n" << std::flush;  // it stopped in the middle of a line
+    if (!out().good()) return absl::UnavailableError("cannot write the output");
+    return status;
+  }
 
   const TranslateFlags& flags_;
   const Console& console_;
@@ -108,228 +316,6 @@ class Translation {
   int64_t skipped_ = 0;
   int64_t delivered_bytes_ = 0;
 };
-
-absl::Status Translation::OpenFiles() {
-  if (!flags_.input.empty()) {
-    in_ = open(flags_.input.c_str(), O_RDONLY | O_CLOEXEC);
-    if (in_ < 0) {
-      return absl::NotFoundError(absl::StrCat(flags_.input, ": ", std::strerror(errno)));
-    }
-  }
-  if (!flags_.resume.empty()) {
-    ASSIGN_OR_RETURN(file_, ResumeOutputFile(flags_.resume));
-  }
-  const bool watched = console_.err_is_terminal && flags_.texts.empty() &&
-                       (file_.stream != nullptr || !isatty(STDOUT_FILENO));
-  if (watched) {
-    struct stat status = {};
-    const bool known = fstat(in_, &status) == 0 && S_ISREG(status.st_mode);
-    progress_.emplace(&console_.err, known ? status.st_size : 0, absl::Now());
-  }
-  return absl::OkStatus();
-}
-
-void Translation::Deliver(const TranslationPipeline::Translated& translated) {
-  if (!translated.status.ok()) {
-    ++skipped_;
-    if (progress_.has_value()) progress_->Clear();
-    console_.err << "dragoman: skipped " << NameOf(translated.place) << ": "
-                 << translated.status.ToString() << "\n";
-  }
-  if (flags_.json) {
-    out() << ToLine(translated.status.ok()
-                        ? ToJson(translated.source, translated.translation, translated.model)
-                        : ToJson(translated.source, translated.status))
-          << "\n";
-  } else if (!translated.status.ok()) {
-    out() << "\n";
-  } else if (document_) {
-    out() << translated.translation.hypotheses(0).text();
-  } else {
-    for (const v1::Hypothesis& hypothesis : translated.translation.hypotheses()) {
-      out() << Written(hypothesis.text()) << "\n"
-            << AlignedWords(translated.source, hypothesis.text(), hypothesis.aligned_text());
-    }
-  }
-  if (translated.last) out().flush();
-  delivered_bytes_ += static_cast<int64_t>(translated.source.size()) + 1;
-  if (progress_.has_value()) {
-    progress_->Update(translated.place + 1, delivered_bytes_, absl::Now());
-  }
-}
-
-absl::Status Translation::ReadTexts(TranslationPipeline* pipeline) {
-  for (const std::string& text : flags_.texts) RETURN_IF_ERROR(pipeline->Add(text));
-  return absl::OkStatus();
-}
-
-// Users who type get an answer to each line: the collected texts are sent before waiting for the
-// next one.  A line that is too long is one that fails; an earlier run may have skipped it.
-absl::Status Translation::ReadLines(TranslationPipeline* pipeline) {
-  LineReader reader(in_, kMaxLineBytes);
-  for (int64_t line = 0;; ++line) {
-    if (line == file_.lines && progress_.has_value()) {
-      progress_->Skip(line, reader.bytes(), absl::Now());
-    }
-    if (!reader.Ready()) RETURN_IF_ERROR(pipeline->Flush());
-    absl::StatusOr<std::optional<std::string>> text = reader.Next();
-    const bool done = line < file_.lines;
-    if (absl::IsInvalidArgument(text.status()) && (done || flags_.pipeline.skip_errors)) {
-      if (done) continue;
-      RETURN_IF_ERROR(
-          pipeline->AddFailed(absl::StrCat("the line has more than ", kMaxLineBytes, " bytes")));
-      continue;
-    }
-    RETURN_IF_ERROR(text.status());
-    if (!text->has_value()) {
-      if (!done) return absl::OkStatus();
-      return absl::InvalidArgumentError(absl::StrCat(flags_.resume, " has ", file_.lines,
-                                                     " lines, more than the input (", line, ")"));
-    }
-    if (!done) RETURN_IF_ERROR(pipeline->Add(**std::move(text)));
-  }
-}
-
-absl::Status Translation::ReadDocument(TranslationPipeline* pipeline) {
-  std::string document;
-  char bytes[1 << 16];
-  ssize_t size = 0;
-  while ((size = read(in_, bytes, sizeof(bytes))) != 0) {
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) {
-      return absl::UnavailableError(absl::StrCat("cannot read: ", std::strerror(errno)));
-    }
-    document.append(bytes, static_cast<size_t>(size));
-    if (document.size() > kMaxLineBytes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the input has more than ", kMaxLineBytes, " bytes"));
-    }
-  }
-  return pipeline->Add(std::move(document));
-}
-
-// What a file with this name is written in.
-v1::Markup MarkupOf(const std::string& name) {
-  if (name.ends_with(".html") || name.ends_with(".htm")) return v1::MARKUP_HTML;
-  return name.ends_with(".xml") ? v1::MARKUP_XML : v1::MARKUP_UNSPECIFIED;
-}
-
-ExitCode Translation::ReportFailure(const absl::Status& status,
-                                    TranslationPipeline::Failure failure,
-                                    TranslationClient* client) {
-  const ExitCode code = ReportFailedTranslation(console_, status, client);
-  if (flags_.texts.size() != 1) {
-    console_.err << "  at " << NameOf(failure.first);
-    if (failure.last != failure.first) {
-      console_.err << ", or after it up to " << NameOf(failure.last);
-    }
-    console_.err << "\n";
-  }
-  return code;
-}
-
-// Writes the words of a translation as they become certain, then the end of the line.
-absl::Status Translation::StreamText(v1::TranslateRequest request, const std::string& text,
-                                     TranslationClient* client) {
-  request.add_contents(text);
-  bool any = false;
-  const absl::Status status =
-      client->TranslateStream(request, [&](const v1::TranslateStreamResponse& message) {
-        if (message.has_stable_text()) {
-          any = true;
-          out() << Written(message.stable_text()) << std::flush;
-        } else if (message.has_translation()) {
-          any = false;
-          out() << "\n" << std::flush;
-        }
-        return out().good();
-      });
-  if (any) out() << "\n" << std::flush;  // it stopped in the middle of a line
-  if (!out().good()) return absl::UnavailableError("cannot write the output");
-  return status;
-}
-
-ExitCode Translation::RunStream(const v1::TranslateRequest& request, TranslationClient* client) {
-  LineReader reader(in_, kMaxLineBytes);
-  for (size_t i = 0;; ++i) {
-    std::optional<std::string> text;
-    if (!flags_.texts.empty()) {
-      if (i < flags_.texts.size()) text = flags_.texts[i];
-    } else if (auto line = reader.Next(); line.ok()) {
-      text = *std::move(line);
-    } else {
-      return ReportUsage(console_, line.status());
-    }
-    if (!text.has_value()) return kExitOk;
-    if (const absl::Status status = StreamText(request, *text, client); !status.ok()) {
-      const auto place = static_cast<int64_t>(i);
-      return ReportFailure(status, {place, place}, client);
-    }
-  }
-}
-
-absl::Status Translation::CheckFlags(const v1::TranslateRequest& request) const {
-  if (flags_.stream && (flags_.json || request.output().alignments())) {
-    return absl::InvalidArgumentError("--stream writes text: neither json nor alignments");
-  }
-  if (document_ && (flags_.stream || !flags_.resume.empty())) {
-    return absl::InvalidArgumentError(
-        "an input with markup is one text: neither --stream nor --resume");
-  }
-  const bool several = request.options().num_hypotheses() > 1 || request.output().alignments();
-  if (!flags_.resume.empty() && !flags_.json && several) {
-    return absl::InvalidArgumentError(
-        "--resume counts lines, and --num-hypotheses or --alignments makes several of a text: use "
-        "--output json");
-  }
-  return absl::OkStatus();
-}
-
-ExitCode Translation::RunPipeline(const v1::TranslateRequest& request, TranslationClient* client) {
-  PipelineOptions options = flags_.pipeline;
-  if (flags_.texts.empty()) {  // each line gets its answer at once
-    options.bulk = true;
-    options.max_texts = 1;
-    options.max_in_flight = 256;
-  }
-  const double patience = flags_.texts.empty() ? 60.0 : 0.0;
-  options.max_wait = absl::Seconds(flags_.max_wait_seconds.value_or(patience));
-  TranslationPipeline pipeline(
-      client, request, options,
-      [this](const TranslationPipeline::Translated& translated) { Deliver(translated); });
-  const absl::Status read = !flags_.texts.empty() ? ReadTexts(&pipeline)
-                            : document_           ? ReadDocument(&pipeline)
-                                                  : ReadLines(&pipeline);
-  const absl::Status status = pipeline.Finish();
-  if (progress_.has_value()) progress_->Clear();
-  if (!status.ok()) return ReportFailure(status, pipeline.failure(), client);
-  if (!read.ok()) return ReportUsage(console_, read);
-  if (!out().flush()) {
-    return ReportUsage(console_, absl::UnavailableError("cannot write the output"));
-  }
-  if (skipped_ > 0) {
-    console_.err << "dragoman: " << skipped_ << " skipped\n";
-    return kExitRefused;
-  }
-  return kExitOk;
-}
-
-ExitCode Translation::Run() {
-  v1::TranslateRequest request = flags_.request.Request();
-  request.mutable_output()->set_tokens(flags_.json);
-  request.mutable_output()->set_quality(flags_.json);
-  flags_.alignment.Set(request.mutable_output());
-  if (request.markup() == v1::MARKUP_UNSPECIFIED) request.set_markup(MarkupOf(flags_.input));
-  document_ = flags_.texts.empty() && request.markup() > v1::MARKUP_NONE;
-  if (const absl::Status status = CheckFlags(request); !status.ok()) {
-    return ReportUsage(console_, status);
-  }
-  const auto client = flags_.server.Connect(console_);
-  if (!client.ok()) return ReportUsage(console_, client.status());
-  if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
-  if (flags_.texts.empty() && flags_.input.empty()) SayThatLinesAreRead(console_);
-  return flags_.stream ? RunStream(request, client->get()) : RunPipeline(request, client->get());
-}
 
 }  // namespace
 

@@ -72,14 +72,22 @@ bool IsDone(const FileToTranslate& file) {
          !std::filesystem::exists(file.output + ".part", ignored);
 }
 
+// What is counted, by its name in JSON.
+constexpr std::pair<const char*, int64_t FileReport::*> kCounts[] = {
+    {"segments", &FileReport::segments},
+    {"words", &FileReport::words},
+    {"earlier_segments", &FileReport::earlier},
+    {"untranslated_segments", &FileReport::untranslated},
+    {"literal_faults", &FileReport::faults}};
+
+void AddCounts(const FileReport& report, Json* json) {
+  for (const auto& [name, count] : kCounts) (*json)[name] = report.*count;
+}
+
 Json ToJson(const FileReport& report) {
   Json json = {{"input", report.input}, {"output", report.output}, {"format", report.format}};
   if (report.kept) json["kept"] = true;
-  json["segments"] = report.segments;
-  json["words"] = report.words;
-  json["earlier_segments"] = report.earlier;
-  json["untranslated_segments"] = report.untranslated;
-  json["literal_faults"] = report.faults;
+  AddCounts(report, &json);
   json["warnings"] = report.warnings;
   if (!report.error.ok()) json["error"] = report.error.ToString();
   return json;
@@ -88,26 +96,16 @@ Json ToJson(const FileReport& report) {
 FileReport SumOf(const std::vector<FileReport>& reports) {
   FileReport sum;
   for (const FileReport& report : reports) {
-    sum.segments += report.segments;
-    sum.words += report.words;
-    sum.earlier += report.earlier;
-    sum.untranslated += report.untranslated;
-    sum.faults += report.faults;
+    for (const auto& [name, count] : kCounts) sum.*count += report.*count;
   }
   return sum;
 }
 
 void PrintJson(const std::vector<FileReport>& reports, std::ostream* out) {
-  Json files = Json::array();
-  for (const FileReport& report : reports) files.push_back(ToJson(report));
-  const FileReport sum = SumOf(reports);
-  *out << ToLine({{"files", std::move(files)},
-                  {"segments", sum.segments},
-                  {"words", sum.words},
-                  {"earlier_segments", sum.earlier},
-                  {"untranslated_segments", sum.untranslated},
-                  {"literal_faults", sum.faults}})
-       << "\n";
+  Json json = {{"files", Json::array()}};
+  for (const FileReport& report : reports) json["files"].push_back(ToJson(report));
+  AddCounts(SumOf(reports), &json);
+  *out << ToLine(json) << "\n";
 }
 
 std::string SizeOf(const FileReport& report) {

@@ -5,6 +5,8 @@
 #include <future>
 #include <limits>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -145,11 +147,9 @@ struct TranslationClient::Impl {
         options(client_options),
         balanced(BalancedChannel(target, client_options)),
         plain(PlainChannel(target, client_options)),
-        translation(v1::TranslationService::NewStub(balanced)),
-        models(v1::ModelService::NewStub(plain)),
-        glossaries(v1::GlossaryService::NewStub(plain)),
-        memories(v1::MemoryService::NewStub(plain)),
-        health(grpc::health::v1::Health::NewStub(plain)) {}
+        stubs(v1::TranslationService::NewStub(balanced), v1::ModelService::NewStub(plain),
+              v1::GlossaryService::NewStub(plain), v1::MemoryService::NewStub(plain),
+              grpc::health::v1::Health::NewStub(plain)) {}
 
   void Prepare(grpc::ClientContext* context) const {
     if (options.deadline < absl::InfiniteDuration()) {
@@ -167,24 +167,40 @@ struct TranslationClient::Impl {
   // The status of a call over `channel`.
   absl::Status ToStatus(const grpc::Status& status, grpc::Channel* channel) const;
 
-  template <typename Stub, typename Method, typename Request, typename Response>
-  absl::StatusOr<Response> Call(grpc::Channel* channel, Stub* stub, Method method,
-                                const Request& request, Response response) const {
+  template <typename Stub, typename Request, typename Response>
+  absl::StatusOr<Response> Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const Request& request) const {
+    constexpr bool balances = std::is_same_v<Stub, v1::TranslationService::Stub>;
+    Stub& stub = *std::get<std::unique_ptr<Stub>>(stubs);
     grpc::ClientContext context;
     Prepare(&context);
-    RETURN_IF_ERROR(ToStatus((stub->*method)(&context, request, &response), channel));
+    Response response;
+    RETURN_IF_ERROR(ToStatus((stub.*method)(&context, request, &response),
+                             balances ? balanced.get() : plain.get()));
     return response;
   }
+  // Of a thing with this id.
+  template <typename Stub, typename Request, typename Response>
+  absl::StatusOr<Response> CallById(grpc::Status (Stub::*method)(grpc::ClientContext*,
+                                                                 const Request&, Response*),
+                                    const std::string& id) const {
+    Request request;
+    request.set_id(id);
+    return Call(method, request);
+  }
+
+  v1::TranslationService::Stub* translation() const { return std::get<0>(stubs).get(); }
 
   const std::string server;
   const ClientOptions options;
   const std::shared_ptr<grpc::Channel> balanced;
   const std::shared_ptr<grpc::Channel> plain;
-  const std::unique_ptr<v1::TranslationService::Stub> translation;
-  const std::unique_ptr<v1::ModelService::Stub> models;
-  const std::unique_ptr<v1::GlossaryService::Stub> glossaries;
-  const std::unique_ptr<v1::MemoryService::Stub> memories;
-  const std::unique_ptr<grpc::health::v1::Health::Stub> health;
+  const std::tuple<
+      std::unique_ptr<v1::TranslationService::Stub>, std::unique_ptr<v1::ModelService::Stub>,
+      std::unique_ptr<v1::GlossaryService::Stub>, std::unique_ptr<v1::MemoryService::Stub>,
+      std::unique_ptr<grpc::health::v1::Health::Stub>>
+      stubs;
 
   absl::Mutex mutex;
   int under_way ABSL_GUARDED_BY(mutex) = 0;  // calls of TranslateAsync
@@ -222,8 +238,7 @@ TranslationClient::~TranslationClient() {
 absl::StatusOr<v1::TranslateResponse> TranslationClient::Translate(
     const v1::TranslateRequest& request) {
   RETURN_IF_ERROR(CheckTexts(request));
-  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
-                     &v1::TranslationService::Stub::Translate, request, v1::TranslateResponse());
+  return impl_->Call(&v1::TranslationService::Stub::Translate, request);
 }
 
 std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest request,
@@ -247,7 +262,7 @@ std::function<void()> TranslationClient::TranslateAsync(v1::TranslateRequest req
   std::function<void()> cancel = [weak = std::weak_ptr(exchange)] {
     if (const auto under_way = weak.lock()) under_way->context.TryCancel();
   };
-  impl_->translation->async()->Translate(
+  impl_->translation()->async()->Translate(
       &exchange->context, &exchange->request, &exchange->response,
       [impl = impl_.get(), exchange, done = std::move(done)](const grpc::Status& status) mutable {
         if (status.ok()) {
@@ -270,7 +285,7 @@ absl::Status TranslationClient::TranslateStream(
   RETURN_IF_ERROR(CheckTexts(request));
   grpc::ClientContext context;
   impl_->Prepare(&context);
-  const auto stream = impl_->translation->TranslateStream(&context, request);
+  const auto stream = impl_->translation()->TranslateStream(&context, request);
   for (v1::TranslateStreamResponse message; stream->Read(&message);) {
     if (!on_message(message)) context.TryCancel();
   }
@@ -280,7 +295,7 @@ absl::Status TranslationClient::TranslateStream(
 // A bulk call lasts as long as there are requests, so it has no deadline.
 std::unique_ptr<BulkCall> TranslationClient::OpenBulk() {
   return std::make_unique<BulkCall>(BulkCall::Connection{
-      .stub = impl_->translation.get(),
+      .stub = impl_->translation(),
       .prepare = [impl = impl_.get()](grpc::ClientContext* context) { impl->ShowToken(context); },
       .to_status =
           [impl = impl_.get()](const grpc::Status& status) {
@@ -296,8 +311,7 @@ absl::StatusOr<v1::ScoreResponse> TranslationClient::Score(const v1::ScoreReques
     RETURN_IF_ERROR(CheckUtf8(request.pairs(i).source(), pair + ".source"));
     RETURN_IF_ERROR(CheckUtf8(request.pairs(i).target(), pair + ".target"));
   }
-  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
-                     &v1::TranslationService::Stub::Score, request, v1::ScoreResponse());
+  return impl_->Call(&v1::TranslationService::Stub::Score, request);
 }
 
 absl::StatusOr<v1::TokenizeResponse> TranslationClient::Tokenize(
@@ -305,8 +319,7 @@ absl::StatusOr<v1::TokenizeResponse> TranslationClient::Tokenize(
   for (int i = 0; i < request.contents_size(); ++i) {
     RETURN_IF_ERROR(CheckUtf8(request.contents(i), "contents[" + std::to_string(i) + "]"));
   }
-  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
-                     &v1::TranslationService::Stub::Tokenize, request, v1::TokenizeResponse());
+  return impl_->Call(&v1::TranslationService::Stub::Tokenize, request);
 }
 
 absl::StatusOr<v1::DetectLanguageResponse> TranslationClient::DetectLanguage(
@@ -314,71 +327,48 @@ absl::StatusOr<v1::DetectLanguageResponse> TranslationClient::DetectLanguage(
   RETURN_IF_ERROR(CheckUtf8(text, "contents[0]"));
   v1::DetectLanguageRequest request;
   request.add_contents(text);
-  return impl_->Call(impl_->balanced.get(), impl_->translation.get(),
-                     &v1::TranslationService::Stub::DetectLanguage, request,
-                     v1::DetectLanguageResponse());
+  return impl_->Call(&v1::TranslationService::Stub::DetectLanguage, request);
 }
 
 absl::StatusOr<v1::ListModelsResponse> TranslationClient::ListModels() {
-  return impl_->Call(impl_->plain.get(), impl_->models.get(), &v1::ModelService::Stub::ListModels,
-                     v1::ListModelsRequest(), v1::ListModelsResponse());
+  return impl_->Call(&v1::ModelService::Stub::ListModels, {});
 }
 
 absl::StatusOr<v1::Model> TranslationClient::GetModel(const std::string& name) {
   v1::GetModelRequest request;
   request.set_name(name);
-  return impl_->Call(impl_->plain.get(), impl_->models.get(), &v1::ModelService::Stub::GetModel,
-                     request, v1::Model());
+  return impl_->Call(&v1::ModelService::Stub::GetModel, request);
 }
 
 absl::StatusOr<v1::Glossary> TranslationClient::StoreGlossary(const std::string& id,
                                                               const v1::Glossary& glossary) {
-  v1::GlossaryService::Stub* const stub = impl_->glossaries.get();
-  if (id.empty()) {
-    v1::CreateGlossaryRequest request;
-    *request.mutable_glossary() = glossary;
-    return impl_->Call(impl_->plain.get(), stub, &v1::GlossaryService::Stub::CreateGlossary,
-                       request, v1::Glossary());
-  }
-  v1::ReplaceGlossaryRequest request;
-  request.set_id(id);
-  *request.mutable_glossary() = glossary;
-  return impl_->Call(impl_->plain.get(), stub, &v1::GlossaryService::Stub::ReplaceGlossary, request,
-                     v1::Glossary());
+  v1::CreateGlossaryRequest create;
+  v1::ReplaceGlossaryRequest replace;
+  *(id.empty() ? create.mutable_glossary() : replace.mutable_glossary()) = glossary;
+  replace.set_id(id);
+  return id.empty() ? impl_->Call(&v1::GlossaryService::Stub::CreateGlossary, create)
+                    : impl_->Call(&v1::GlossaryService::Stub::ReplaceGlossary, replace);
 }
 
 absl::StatusOr<v1::ListGlossariesResponse> TranslationClient::ListGlossaries() {
-  return impl_->Call(impl_->plain.get(), impl_->glossaries.get(),
-                     &v1::GlossaryService::Stub::ListGlossaries, v1::ListGlossariesRequest(),
-                     v1::ListGlossariesResponse());
+  return impl_->Call(&v1::GlossaryService::Stub::ListGlossaries, {});
 }
 
 absl::StatusOr<v1::Glossary> TranslationClient::GetGlossaryEntries(const std::string& id) {
-  v1::GetGlossaryRequest request;
-  request.set_id(id);
-  return impl_->Call(impl_->plain.get(), impl_->glossaries.get(),
-                     &v1::GlossaryService::Stub::GetGlossaryEntries, request, v1::Glossary());
+  return impl_->CallById(&v1::GlossaryService::Stub::GetGlossaryEntries, id);
 }
 
 absl::Status TranslationClient::DeleteGlossary(const std::string& id) {
-  v1::DeleteGlossaryRequest request;
-  request.set_id(id);
-  return impl_
-      ->Call(impl_->plain.get(), impl_->glossaries.get(),
-             &v1::GlossaryService::Stub::DeleteGlossary, request, v1::DeleteGlossaryResponse())
-      .status();
+  return impl_->CallById(&v1::GlossaryService::Stub::DeleteGlossary, id).status();
 }
 
 absl::StatusOr<v1::TranslationMemory> TranslationClient::CreateMemory(
     const v1::CreateMemoryRequest& request) {
-  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
-                     &v1::MemoryService::Stub::CreateMemory, request, v1::TranslationMemory());
+  return impl_->Call(&v1::MemoryService::Stub::CreateMemory, request);
 }
 
 absl::StatusOr<v1::ListMemoriesResponse> TranslationClient::ListMemories() {
-  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
-                     &v1::MemoryService::Stub::ListMemories, v1::ListMemoriesRequest(),
-                     v1::ListMemoriesResponse());
+  return impl_->Call(&v1::MemoryService::Stub::ListMemories, {});
 }
 
 absl::StatusOr<v1::GetMemorySegmentsResponse> TranslationClient::GetMemorySegments(
@@ -386,34 +376,24 @@ absl::StatusOr<v1::GetMemorySegmentsResponse> TranslationClient::GetMemorySegmen
   v1::GetMemorySegmentsRequest request;
   request.set_id(id);
   request.set_start(start);
-  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
-                     &v1::MemoryService::Stub::GetMemorySegments, request,
-                     v1::GetMemorySegmentsResponse());
+  return impl_->Call(&v1::MemoryService::Stub::GetMemorySegments, request);
 }
 
 absl::StatusOr<v1::TranslationMemory> TranslationClient::LearnSegments(
     const v1::LearnSegmentsRequest& request) {
-  return impl_->Call(impl_->plain.get(), impl_->memories.get(),
-                     &v1::MemoryService::Stub::LearnSegments, request, v1::TranslationMemory());
+  return impl_->Call(&v1::MemoryService::Stub::LearnSegments, request);
 }
 
 absl::Status TranslationClient::DeleteMemory(const std::string& id) {
-  v1::DeleteMemoryRequest request;
-  request.set_id(id);
-  return impl_
-      ->Call(impl_->plain.get(), impl_->memories.get(), &v1::MemoryService::Stub::DeleteMemory,
-             request, v1::DeleteMemoryResponse())
-      .status();
+  return impl_->CallById(&v1::MemoryService::Stub::DeleteMemory, id).status();
 }
 
 absl::StatusOr<bool> TranslationClient::Serving(const std::string& service) {
   using grpc::health::v1::HealthCheckResponse;
   grpc::health::v1::HealthCheckRequest request;
   request.set_service(service);
-  ASSIGN_OR_RETURN(
-      const HealthCheckResponse response,
-      impl_->Call(impl_->plain.get(), impl_->health.get(), &grpc::health::v1::Health::Stub::Check,
-                  request, HealthCheckResponse()));
+  ASSIGN_OR_RETURN(const HealthCheckResponse response,
+                   impl_->Call(&grpc::health::v1::Health::Stub::Check, request));
   return response.status() == HealthCheckResponse::SERVING;
 }
 

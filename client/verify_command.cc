@@ -2,13 +2,11 @@
 
 #include <google/protobuf/util/json_util.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/commands.h"
+#include "client/client_command.h"
 #include "crypto/pem_files.h"
 #include "crypto/receipt.h"
 #include "engine/base/status.h"
@@ -110,18 +108,16 @@ ExitCode Judge(const v1::TranslateResponse& saved, const v1::TranslateResponse& 
   return kExitUsage;
 }
 
-ExitCode RunVerify(const VerifyFlags& flags, const Console& console) {
+ExitCode RunVerify(const VerifyFlags& flags, const Console& console, TranslationClient* client) {
   auto request = ReadJson<v1::TranslateRequest>(flags.request);
   if (!request.ok()) return ReportUsage(console, request.status());
   const auto saved = ReadJson<v1::TranslateResponse>(flags.answer);
   if (!saved.ok()) return ReportUsage(console, saved.status());
   const absl::Status honest = CheckReceipt(flags.answer, *saved);
   if (!honest.ok()) return ReportUsage(console, honest);
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
   request->mutable_output()->set_receipt(true);
-  const absl::StatusOr<v1::TranslateResponse> now = (*client)->Translate(*request);
-  if (!now.ok()) return ReportFailedTranslation(console, now.status(), client->get());
+  const absl::StatusOr<v1::TranslateResponse> now = client->Translate(*request);
+  if (!now.ok()) return ReportFailedTranslation(console, now.status(), client);
   if (!now->has_receipt()) {
     return ReportError(console, absl::UnimplementedError("the server gives no receipts"));
   }
@@ -131,12 +127,11 @@ ExitCode RunVerify(const VerifyFlags& flags, const Console& console) {
 }  // namespace
 
 void AddVerifyCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
-  auto flags = std::make_shared<VerifyFlags>();
-  CLI::App* command = app->add_subcommand("verify", kVerifyDescription)->footer(kVerifyNotes);
-  flags->server.AddTo(command);
+  const auto [command, flags] = AddClientCommand<VerifyFlags>(app, "verify", kVerifyDescription,
+                                                              RunVerify, console, exit_code);
+  command->footer(kVerifyNotes);
   command->add_option("REQUEST", flags->request, "the saved request")->required();
   command->add_option("ANSWER", flags->answer, "the saved answer")->required();
-  command->callback([flags, &console, exit_code] { *exit_code = RunVerify(*flags, console); });
 }
 
 }  // namespace dragoman

@@ -105,6 +105,7 @@ struct CompatApi {
   const char* key_header = "";  // in lower case
   const char* key_scheme = "";  // in front of the token in that header
   const char* key_field = "";   // a field of the body or of the query
+  const char* service = "";     // over gRPC
   // Its names for contents, source_language and target_language.
   const char* texts;
   const char* source;

@@ -223,16 +223,14 @@ Answer Patch(const KeptCall& call) {
 
 Answer PutDictionary(const KeptCall& call) {
   ASSIGN_OR_RETURN(const GlossaryDictionary dictionary, ReadDictionary(call.fields));
-  const Json answer = {{"source_lang", dictionary.languages.source},
-                       {"target_lang", dictionary.languages.target},
-                       {"entry_count", dictionary.entries.size()}};
   const auto edit = [&](GlossaryText* text) {
     DictionaryFor(dictionary.languages, text).entries = dictionary.entries;
     return absl::OkStatus();
   };
   RETURN_IF_ERROR(
       StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit).status());
-  return JsonResponse(200, answer);
+  return JsonResponse(200, Describe({dictionary.languages,
+                                     static_cast<int64_t>(dictionary.entries.size())}));
 }
 
 Answer DeleteDictionary(const KeptCall& call) {

@@ -64,6 +64,25 @@ HttpResponse MessageAlone(int code, std::string_view message) {
   return JsonResponse(code, {{"error", std::string(message)}});
 }
 
+// A row whose callers show a token, and whose errors are all written alike: with its own names for
+// contents, source_language and target_language.
+template <auto error = MessageAlone>
+constexpr Dialect Row(const char* name, const char* path, std::array<const char*, 3> names,
+                      decltype(Dialect::read) read, decltype(Dialect::translated) translated) {
+  return {.api = {.name = name,
+                  .credential = kBearerOrToken,
+                  .key_field = "token",
+                  .texts = names[0],
+                  .source = names[1],
+                  .target = names[2]},
+          .path = path,
+          .fields = {names[0], names[2]},
+          .read = read,
+          .translated = translated,
+          .error = ErrorByCode<error>,
+          .plain_error = error};
+}
+
 // ---- DeepLX (https://github.com/OwO-Network/DeepLX), which browser extensions, Bob, Pot and other
 // dictionaries speak.  Its /v2/translate is DeepL's own; its /v1/translate is not offered, because
 // that path is this server's own API.
@@ -95,20 +114,13 @@ HttpResponse DeepLXError(int code, std::string_view message) {
   return JsonResponse(code, {{"code", code}, {"message", std::string(message)}});
 }
 
-constexpr Dialect kDeepLX = {.api = {.name = "deeplx",
-                                     .credential = kBearerOrToken,
-                                     .key_header = "authorization",
-                                     .key_scheme = "DeepL-Auth-Key ",
-                                     .key_field = "token",
-                                     .texts = "text",
-                                     .source = "source_lang",
-                                     .target = "target_lang"},
-                             .path = "/translate",
-                             .fields = {"text", "target_lang"},
-                             .read = ReadDeepLX,
-                             .translated = AnswerDeepLX,
-                             .error = ErrorByCode<DeepLXError>,
-                             .plain_error = DeepLXError};
+constexpr Dialect kDeepLX = [] {
+  Dialect row = Row<DeepLXError>("deeplx", "/translate", {"text", "source_lang", "target_lang"},
+                                 ReadDeepLX, AnswerDeepLX);
+  row.api.key_header = "authorization";
+  row.api.key_scheme = "DeepL-Auth-Key ";
+  return row;
+}();
 
 // ---- Immersive Translate, a browser extension, of a server of one's own
 // (https://immersivetranslate.com/en/docs/services/custom/).  The path and ?token= are those of
@@ -125,18 +137,12 @@ HttpResponse AnswerImmersive(const DialectCall& call, const v1::TranslateRespons
   return JsonResponse(200, {{"translations", ListOf(response, element)}});
 }
 
-constexpr Dialect kImmersive = {.api = {.name = "immersive-translate",
-                                        .credential = "as token in the query",
-                                        .key_field = "token",
-                                        .texts = "text_list",
-                                        .source = "source_lang",
-                                        .target = "target_lang"},
-                                .path = "/imme",
-                                .fields = {"text_list", "target_lang"},
-                                .read = ReadList,
-                                .translated = AnswerImmersive,
-                                .error = ErrorByCode<MessageAlone>,
-                                .plain_error = MessageAlone};
+constexpr Dialect kImmersive = [] {
+  Dialect row = Row("immersive-translate", "/imme", {"text_list", "source_lang", "target_lang"},
+                    ReadList, AnswerImmersive);
+  row.api.credential = "as token in the query";
+  return row;
+}();
 
 // ---- KISS Translator, a browser extension, of a server of one's own
 // (https://github.com/fishjar/kiss-translator/blob/master/custom-api_v2.md), at MTranServer's path.
@@ -161,22 +167,10 @@ HttpResponse AnswerKissOne(const DialectCall& call, const v1::TranslateResponse&
   return JsonResponse(200, KissElement(call, response.translations(0)));
 }
 
-// Of several texts, or of one.
-constexpr Dialect Kiss(bool several) {
-  return {.api = {.name = "kiss-translator",
-                  .credential = kBearerOrToken,
-                  .key_field = "token",
-                  .texts = several ? "texts" : "text",
-                  .source = "from",
-                  .target = "to"},
-          .path = "/kiss",
-          .fields = {several ? "texts" : "text", "to"},
-          .read = several ? ReadList : ReadOne,
-          .translated = several ? AnswerKissList : AnswerKissOne,
-          .error = ErrorByCode<MessageAlone>,
-          .plain_error = MessageAlone};
-}
-constexpr Dialect kKissOne = Kiss(false), kKissList = Kiss(true);
+constexpr Dialect kKissOne = Row("kiss-translator", "/kiss", {"text", "from", "to"}, ReadOne,
+                                 AnswerKissOne),
+                  kKissList = Row("kiss-translator", "/kiss", {"texts", "from", "to"}, ReadList,
+                                  AnswerKissList);
 
 // ---- HCFY (https://hcfy.ai/docs/services/custom-api), a browser extension that translates what is
 // selected, at MTranServer's path.  Languages have their Chinese names.  A text in the first
@@ -237,18 +231,8 @@ HttpResponse AnswerHcfy(const DialectCall& call, const v1::TranslateResponse& re
                             {"result", result}});
 }
 
-constexpr Dialect kHcfy = {.api = {.name = "hcfy",
-                                   .credential = kBearerOrToken,
-                                   .key_field = "token",
-                                   .texts = "text",
-                                   .source = "source",
-                                   .target = "destination"},
-                           .path = "/hcfy",
-                           .fields = {"text", "destination"},
-                           .read = ReadHcfy,
-                           .translated = AnswerHcfy,
-                           .error = ErrorByCode<MessageAlone>,
-                           .plain_error = MessageAlone};
+constexpr Dialect kHcfy =
+    Row("hcfy", "/hcfy", {"text", "source", "destination"}, ReadHcfy, AnswerHcfy);
 
 // ---- Google's address for its own web pages, which many extensions and libraries call; also at
 // MTranServer's path.
@@ -279,20 +263,13 @@ HttpResponse AnswerSingle(const DialectCall& call, const v1::TranslateResponse& 
 }
 
 constexpr Dialect Single(const char* path) {
-  return {.api = {.name = "google",
-                  .credential = kBearerOrToken,
-                  .key_header = "x-goog-api-key",
-                  .key_field = "key",
-                  .texts = "q",
-                  .source = "sl",
-                  .target = "tl"},
-          .path = path,
-          .fields = {"q", "tl"},
-          .read = ReadSingle,
-          .translated = AnswerSingle,
-          .error = google_translate::Error,
-          .plain_error = google_translate::PlainError,
-          .other_method = "GET"};
+  Dialect row = Row<google_translate::PlainError>("google", path, {"q", "sl", "tl"}, ReadSingle,
+                                                  AnswerSingle);
+  row.api.key_header = "x-goog-api-key";
+  row.api.key_field = "key";
+  row.error = google_translate::Error;
+  row.other_method = "GET";
+  return row;
 }
 constexpr Dialect kSingle = Single("/translate_a/single"),
                   kSingleOfMTranServer = Single("/google/translate_a/single");
@@ -322,30 +299,14 @@ HttpResponse AnswerSubtitle(const DialectCall&, const v1::TranslateResponse& res
   return JsonResponse(200, {{"result", TextOf(response)}});
 }
 
-constexpr Dialect kSubtitles = {.api = {.name = "subtitle-edit",
-                                        .credential = kBearerOrToken,
-                                        .key_field = "token",
-                                        .texts = "source",
-                                        .source = "src_lang",
-                                        .target = "tgt_lang"},
-                                .path = "/translate",
-                                .fields = {"src_lang", "tgt_lang"},
-                                .read = ReadList,
-                                .translated = AnswerSubtitles,
-                                .error = ErrorByCode<SubtitleError>,
-                                .plain_error = SubtitleError};
-constexpr Dialect kSubtitle = {.api = {.name = "subtitle-edit",
-                                       .credential = kBearerOrToken,
-                                       .key_field = "token",
-                                       .texts = "text",
-                                       .source = "source",
-                                       .target = "target"},
-                               .path = "/translator",
-                               .fields = {"text", "target"},
-                               .read = ReadOne,
-                               .translated = AnswerSubtitle,
-                               .error = ErrorByCode<SubtitleError>,
-                               .plain_error = SubtitleError};
+constexpr Dialect kSubtitles = [] {
+  Dialect row = Row<SubtitleError>("subtitle-edit", "/translate",
+                                   {"source", "src_lang", "tgt_lang"}, ReadList, AnswerSubtitles);
+  row.fields = {"src_lang", "tgt_lang"};
+  return row;
+}();
+constexpr Dialect kSubtitle = Row<SubtitleError>(
+    "subtitle-edit", "/translator", {"text", "source", "target"}, ReadOne, AnswerSubtitle);
 
 // ---- The table ---------------------------------------------------------------------------------
 

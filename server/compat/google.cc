@@ -43,6 +43,7 @@ constexpr CompatApi Edition(const char* texts, const char* source, const char* t
           .credential = kCredential,
           .key_header = "x-goog-api-key",
           .key_field = "key",
+          .service = "google.cloud.translation.v3.TranslationService",
           .texts = texts,
           .source = source,
           .target = target};
@@ -81,14 +82,6 @@ HttpResponse Error(const absl::Status& status) {
 
 HttpResponse PlainError(int code, std::string_view message) {
   return ErrorBody(code, code == 404 ? "NOT_FOUND" : "INVALID_ARGUMENT", std::string(message));
-}
-
-Method Rpc(const char* name, Method::Exchange exchange, const char* rpc) {
-  return {.name = name,
-          .exchange = std::move(exchange),
-          .rpc = rpc,
-          .api = kAdvanced.name,
-          .key = kAdvanced.key_header};
 }
 
 absl::Status ReadCall(const CompatFields& fields, GoogleCall* call, v1::TranslateRequest* request) {
@@ -272,27 +265,14 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
 std::vector<Method> RpcMethods() {
   std::vector<Method> methods = google_glossaries::RpcMethods();
   methods.push_back(
-      Rpc("Translate",
-          TranslateMessages<messages::TranslateTextRequest, messages::TranslateTextResponse,
-                            GoogleCall>({&kAdvanced, ReadMessage, WriteMessage}),
-          "google.cloud.translation.v3.TranslationService/TranslateText"));
-  methods.push_back(Rpc("TranslateDocument", google_documents::NewRpc,
-                        "google.cloud.translation.v3.TranslationService/TranslateDocument"));
+      CompatRpc(kAdvanced, "Translate", "TranslateText",
+                TranslateMessages<messages::TranslateTextRequest, messages::TranslateTextResponse,
+                                  GoogleCall>({&kAdvanced, ReadMessage, WriteMessage})));
   methods.push_back(
-      Rpc("DetectLanguage",
-          AnswerMessage({.request = &messages::DetectLanguageRequest::default_instance(),
-                         .response = &messages::DetectLanguageResponse::default_instance(),
-                         .api = &kAdvanced,
-                         .act = DetectAdvanced,
-                         .terms = kDetects}),
-          "google.cloud.translation.v3.TranslationService/DetectLanguage"));
+      CompatRpc(kAdvanced, "TranslateDocument", "TranslateDocument", google_documents::NewRpc));
   methods.push_back(
-      Rpc("ListModels",
-          AnswerMessage({.request = &messages::GetSupportedLanguagesRequest::default_instance(),
-                         .response = &messages::SupportedLanguages::default_instance(),
-                         .api = &kAdvanced,
-                         .act = ListAdvanced}),
-          "google.cloud.translation.v3.TranslationService/GetSupportedLanguages"));
+      CompatRpc(kAdvanced, "DetectLanguage", "DetectLanguage", DetectAdvanced, kDetects));
+  methods.push_back(CompatRpc(kAdvanced, "ListModels", "GetSupportedLanguages", ListAdvanced));
   return methods;
 }
 

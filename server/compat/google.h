@@ -37,9 +37,6 @@ struct GoogleCall {
 HttpResponse Error(const absl::Status& status);
 HttpResponse PlainError(int code, std::string_view message);
 
-// A method of the advanced edition over gRPC: "TranslateText".
-Method Rpc(const char* name, Method::Exchange exchange, const char* rpc);
-
 // Reads what the fields say besides texts and languages: the model and the glossary.
 absl::Status ReadCall(const CompatFields& fields, GoogleCall* call, v1::TranslateRequest* request);
 

@@ -26,7 +26,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
-#include "google/cloud/translate/v3/translation_service.pb.h"
 #include "server/api/glossaries.h"
 #include "server/compat/google.h"
 #include "server/compat/rpc.h"
@@ -319,51 +318,25 @@ struct Row {
   const char* method;  // that it amounts to
   CompatAct* act;
   const char* rpc;
-  const google::protobuf::Message* request = nullptr;
-  const google::protobuf::Message* response = nullptr;
 };
-
-template <typename Request, typename Response>
-Row RowOf(Row row) {
-  row.request = &Request::default_instance();
-  row.response = &Response::default_instance();
-  return row;
-}
 
 constexpr char kAll[] = "/glossaries", kOne[] = "/glossaries/*";
 constexpr char kItsEntries[] = "/glossaries/*/glossaryEntries";
 constexpr char kEntry[] = "/glossaries/*/glossaryEntries/*";
 
-std::vector<Row> Rows() {
-  namespace m = google::cloud::translation::v3;
-  return {RowOf<m::CreateGlossaryRequest, m::Operation>(
-              {"POST", kAll, "parent", "glossary", "CreateGlossary", Create,
-               "google.cloud.translation.v3.TranslationService/CreateGlossary"}),
-          RowOf<m::ListGlossariesRequest, m::ListGlossariesResponse>(
-              {"GET", kAll, "parent", nullptr, "ListGlossaries", ListAll,
-               "google.cloud.translation.v3.TranslationService/ListGlossaries"}),
-          RowOf<m::GetGlossaryRequest, m::Glossary>(
-              {"GET", kOne, "name", nullptr, "GetGlossary", Get,
-               "google.cloud.translation.v3.TranslationService/GetGlossary"}),
-          RowOf<m::DeleteGlossaryRequest, m::Operation>(
-              {"DELETE", kOne, "name", nullptr, "DeleteGlossary", Delete,
-               "google.cloud.translation.v3.TranslationService/DeleteGlossary"}),
-          RowOf<m::CreateGlossaryEntryRequest, m::GlossaryEntry>(
-              {"POST", kItsEntries, "parent", "glossaryEntry", "ReplaceGlossary", CreateEntry,
-               "google.cloud.translation.v3.TranslationService/CreateGlossaryEntry"}),
-          RowOf<m::ListGlossaryEntriesRequest, m::ListGlossaryEntriesResponse>(
-              {"GET", kItsEntries, "parent", nullptr, "GetGlossaryEntries", ListEntries,
-               "google.cloud.translation.v3.TranslationService/ListGlossaryEntries"}),
-          RowOf<m::GetGlossaryEntryRequest, m::GlossaryEntry>(
-              {"GET", kEntry, "name", nullptr, "GetGlossaryEntries", GetEntry,
-               "google.cloud.translation.v3.TranslationService/GetGlossaryEntry"}),
-          RowOf<m::UpdateGlossaryEntryRequest, m::GlossaryEntry>(
-              {"PATCH", kEntry, "name", "glossaryEntry", "ReplaceGlossary", UpdateEntry,
-               "google.cloud.translation.v3.TranslationService/UpdateGlossaryEntry"}),
-          RowOf<m::DeleteGlossaryEntryRequest, m::Empty>(
-              {"DELETE", kEntry, "name", nullptr, "ReplaceGlossary", DeleteEntry,
-               "google.cloud.translation.v3.TranslationService/DeleteGlossaryEntry"})};
-}
+constexpr Row kRows[] = {
+    {"POST", kAll, "parent", "glossary", "CreateGlossary", Create, "CreateGlossary"},
+    {"GET", kAll, "parent", nullptr, "ListGlossaries", ListAll, "ListGlossaries"},
+    {"GET", kOne, "name", nullptr, "GetGlossary", Get, "GetGlossary"},
+    {"DELETE", kOne, "name", nullptr, "DeleteGlossary", Delete, "DeleteGlossary"},
+    {"POST", kItsEntries, "parent", "glossaryEntry", "ReplaceGlossary", CreateEntry,
+     "CreateGlossaryEntry"},
+    {"GET", kItsEntries, "parent", nullptr, "GetGlossaryEntries", ListEntries,
+     "ListGlossaryEntries"},
+    {"GET", kEntry, "name", nullptr, "GetGlossaryEntries", GetEntry, "GetGlossaryEntry"},
+    {"PATCH", kEntry, "name", "glossaryEntry", "ReplaceGlossary", UpdateEntry,
+     "UpdateGlossaryEntry"},
+    {"DELETE", kEntry, "name", nullptr, "ReplaceGlossary", DeleteEntry, "DeleteGlossaryEntry"}};
 
 // The fields that the message of a call over HTTP has.
 absl::StatusOr<CompatFields> ReadMessage(const Row& row, HttpRequest* http) {
@@ -380,7 +353,7 @@ absl::StatusOr<CompatFields> ReadMessage(const Row& row, HttpRequest* http) {
 }  // namespace
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
-  for (const Row& row : Rows()) {
+  for (const Row& row : kRows) {
     const auto read = [row](HttpRequest* http) { return ReadMessage(row, http); };
     AddRoute(router, row.verb, absl::StrCat("/v3/projects/*/locations/*", row.path),
              AnswerWith(context,
@@ -392,14 +365,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
 
 std::vector<Method> RpcMethods() {
   std::vector<Method> methods;
-  for (const Row& row : Rows()) {
-    methods.push_back(google_translate::Rpc(row.method,
-                                            AnswerMessage({.request = row.request,
-                                                           .response = row.response,
-                                                           .api = &google_translate::kAdvanced,
-                                                           .act = row.act,
-                                                           .terms = kStored}),
-                                            row.rpc));
+  for (const Row& row : kRows) {
+    methods.push_back(
+        CompatRpc(google_translate::kAdvanced, row.method, row.rpc, row.act, kStored));
   }
   return methods;
 }

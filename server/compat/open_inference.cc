@@ -41,6 +41,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr CompatApi kApi = {.name = "open-inference",
                             .credential = "as a bearer token",
+                            .service = "inference.GRPCInferenceService",
                             .texts = "text",
                             .source = "source_language",
                             .target = "target_language"};
@@ -199,22 +200,8 @@ absl::Status WriteMessage(const InferCall& call, const v1::TranslateResponse& ou
 
 // ---- Over HTTP ---------------------------------------------------------------------------------
 
-// A member of an object; null if it is absent.
-const nlohmann::json& Member(const nlohmann::json& object, const char* name) {
-  static const auto& null = *new nlohmann::json();
-  if (!object.is_object()) return null;
-  const auto found = object.find(name);
-  return found == object.end() ? null : *found;
-}
-
-std::string TextIn(const nlohmann::json& object, const char* name) {
-  const nlohmann::json& value = Member(object, name);
-  return value.is_string() ? value.get<std::string>() : "";
-}
-
 bool IsTrue(const nlohmann::json& object, const char* parameter) {
-  const nlohmann::json& value = Member(Member(object, "parameters"), parameter);
-  return value.is_boolean() && value.get<bool>();
+  return Member(Member(object, "parameters"), parameter) == true;
 }
 
 // Data may be nested as the shape is.
@@ -381,20 +368,6 @@ absl::StatusOr<HttpResponse> DescribeModel(const ApiContext& context, const Comp
             {"outputs", Json::array({DescribeTensor(kOutput, -1)})}});
 }
 
-// A method whose answer is that of an act over HTTP.
-template <typename Request, typename Response>
-Method Rpc(const char* name, CompatAct* act, const char* rpc, const AnswerTerms& terms = {}) {
-  return {.name = name,
-          .exchange = AnswerMessage({.request = &Request::default_instance(),
-                                     .response = &Response::default_instance(),
-                                     .api = &kApi,
-                                     .act = act,
-                                     .terms = terms}),
-          .rpc = rpc,
-          .api = kApi.name,
-          .of_anybody = terms.admit == &Call::AdmitAnybody};
-}
-
 }  // namespace
 
 // In front of DeepL's, which has all other paths below /v2.
@@ -439,25 +412,17 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
 }
 
 std::vector<Method> RpcMethods() {
-  namespace messages = inference;
   constexpr AnswerTerms kOpen = {.admit = &Call::AdmitAnybody};  // an answer to anybody
   return {
-      {.name = "Translate",
-       .exchange =
-           TranslateMessages<messages::ModelInferRequest, messages::ModelInferResponse, InferCall>(
-               {&kApi, ReadMessage, WriteMessage}),
-       .rpc = "inference.GRPCInferenceService/ModelInfer",
-       .api = kApi.name},
-      Rpc<messages::ModelMetadataRequest, messages::ModelMetadataResponse>(
-          "GetModel", DescribeModel, "inference.GRPCInferenceService/ModelMetadata"),
-      Rpc<messages::ModelReadyRequest, messages::ModelReadyResponse>(
-          "GetModel", ModelReady, "inference.GRPCInferenceService/ModelReady"),
-      Rpc<messages::ServerMetadataRequest, messages::ServerMetadataResponse>(
-          "ListModels", DescribeServer, "inference.GRPCInferenceService/ServerMetadata", kOpen),
-      Rpc<messages::ServerLiveRequest, messages::ServerLiveResponse>(
-          "ListModels", ServerLive, "inference.GRPCInferenceService/ServerLive", kOpen),
-      Rpc<messages::ServerReadyRequest, messages::ServerReadyResponse>(
-          "ListModels", ServerReady, "inference.GRPCInferenceService/ServerReady", kOpen)};
+      CompatRpc(
+          kApi, "Translate", "ModelInfer",
+          TranslateMessages<inference::ModelInferRequest, inference::ModelInferResponse, InferCall>(
+              {&kApi, ReadMessage, WriteMessage})),
+      CompatRpc(kApi, "GetModel", "ModelMetadata", DescribeModel),
+      CompatRpc(kApi, "GetModel", "ModelReady", ModelReady),
+      CompatRpc(kApi, "ListModels", "ServerMetadata", DescribeServer, kOpen),
+      CompatRpc(kApi, "ListModels", "ServerLive", ServerLive, kOpen),
+      CompatRpc(kApi, "ListModels", "ServerReady", ServerReady, kOpen)};
 }
 
 }  // namespace dragoman::open_inference

@@ -1,13 +1,27 @@
 #include "server/compat/rpc.h"
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
+#include <list>
 
+#include "absl/strings/str_cat.h"
 #include "server/http/json.h"
 
 namespace dragoman {
 namespace {
+
+using google::protobuf::Descriptor;
+
+// What an act answers, and the types of its messages.
+struct MessageAct {
+  const Message* request;
+  const Message* response;
+  const CompatApi* api;
+  CompatAct* act;
+  AnswerTerms terms;
+};
 
 class ActExchange final : public UnaryExchange {
  public:
@@ -73,11 +87,34 @@ absl::StatusOr<CompatFields> FieldsOf(const google::protobuf::Message& message) 
   return CompatFields::Read(http);
 }
 
-Method::Exchange AnswerMessage(const MessageAct& act) {
-  return [act](const ServerParts* parts, const char* method, Caller caller,
-               UnaryExchange::Done done) {
-    return std::make_unique<ActExchange>(act, parts, method, std::move(caller), std::move(done));
+Method CompatRpc(const CompatApi& api, const char* name, const char* rpc,
+                 Method::Exchange exchange) {
+  static auto& full_names = *new std::list<std::string>;
+  return {.name = name,
+          .exchange = std::move(exchange),
+          .rpc = full_names.emplace_back(absl::StrCat(api.service, "/", rpc)).c_str(),
+          .api = api.name,
+          .key = api.key_header};
+}
+
+Method CompatRpc(const CompatApi& api, const char* name, const char* rpc, CompatAct* act,
+                 const AnswerTerms& terms) {
+  const auto* const method = google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
+      absl::StrCat(api.service, ".", rpc));
+  DRAGOMAN_CHECK(method != nullptr);
+  const auto prototype = [](const Descriptor* type) {
+    return google::protobuf::MessageFactory::generated_factory()->GetPrototype(type);
   };
+  const MessageAct all = {prototype(method->input_type()), prototype(method->output_type()), &api,
+                          act, terms};
+  Method described = CompatRpc(api, name, rpc,
+                               [all](const ServerParts* parts, const char* its_name, Caller caller,
+                                     UnaryExchange::Done done) {
+                                 return std::make_unique<ActExchange>(
+                                     all, parts, its_name, std::move(caller), std::move(done));
+                               });
+  described.of_anybody = terms.admit == &Call::AdmitAnybody;
+  return described;
 }
 
 absl::Status FillFrom(const HttpResponse& answer, google::protobuf::Message* message) {

@@ -46,15 +46,12 @@ absl::StatusOr<CompatFields> FieldsOf(const google::protobuf::Message& message);
 // Fills the message with an answer in JSON; what the message lacks is left out.
 absl::Status FillFrom(const HttpResponse& answer, google::protobuf::Message* message);
 
-// A method that an act answers.
-struct MessageAct {
-  const google::protobuf::Message* request;  // of the types of its messages
-  const google::protobuf::Message* response;
-  const CompatApi* api;
-  CompatAct* act;
-  AnswerTerms terms = {};
-};
-Method::Exchange AnswerMessage(const MessageAct& act);
+// A method of an API's service, which is `rpc` there and amounts to the method `name`.
+Method CompatRpc(const CompatApi& api, const char* name, const char* rpc,
+                 Method::Exchange exchange);
+// One that an act answers.
+Method CompatRpc(const CompatApi& api, const char* name, const char* rpc, CompatAct* act,
+                 const AnswerTerms& terms = {});
 
 // How an API writes a translation call as messages.
 template <typename Request, typename Response, typename Noted>

@@ -163,7 +163,7 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
     services_.push_back(std::make_unique<MethodService>(&parts_, name, CompatMethods()));
   }
   metrics_.Watch(&pool_);
-  metrics_.WatchBudgets([this] { return Budgets(); });
+  metrics_.Watch([this](MetricSources* to) { to->budgets = [this] { return Budgets(); }; });
 }
 
 std::vector<BudgetStats> Server::Budgets() const {
@@ -177,7 +177,7 @@ absl::Status Server::StartTracer() {
   if (options_.otlp_endpoint.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(Tracer::Post post, PostTraces(options_.otlp_endpoint, options_.otlp_headers));
   tracer_ = std::make_unique<Tracer>(options_.traces, std::move(post));
-  metrics_.WatchTraces([this] { return tracer_->Stats(); });
+  metrics_.Watch([this](MetricSources* to) { to->traces = [this] { return tracer_->Stats(); }; });
   return absl::OkStatus();
 }
 
@@ -242,7 +242,7 @@ absl::Status Server::OpenStore() {
   glossaries_ = std::make_unique<GlossaryStore>(parts);
   memories_ = std::make_unique<MemoryStore>(parts);
   stored_documents_ = std::make_unique<DocumentStore>(&parts_, database_.get());
-  metrics_.WatchStore([this] { return database_->Stats(); });
+  metrics_.Watch([this](MetricSources* to) { to->store = [this] { return database_->Stats(); }; });
   RETURN_IF_ERROR(OpenFiles("glossaries", options_.glossary_files, glossaries_.get()));
   return OpenFiles("translation memories", options_.memory_files, memories_.get());
 }
@@ -297,8 +297,10 @@ absl::Status Server::OpenPorts() {
   if (!options_.admin_address.empty()) {
     ASSIGN_OR_RETURN(admin_, GrpcPort::Open(options_.admin_address, inherited_["admin"]));
   }
-  metrics_.WatchGrpc([this] { return grpc_->Stats(); });
-  metrics_.WatchHttp([this] { return http_->Stats(); });
+  metrics_.Watch([this](MetricSources* to) {
+    to->grpc = [this] { return grpc_->Stats(); };
+    to->http = [this] { return http_->Stats(); };
+  });
   return absl::OkStatus();
 }
 

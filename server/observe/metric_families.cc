@@ -13,43 +13,53 @@
 namespace dragoman {
 namespace {
 
-prometheus::MetricFamily GaugeNow(const char* name, const char* help, double value,
-                                  prometheus::MetricType type = prometheus::MetricType::Gauge) {
-  prometheus::ClientMetric metric;
-  metric.gauge.value = value;
-  metric.counter.value = value;
-  return {name, help, type, {std::move(metric)}};
+using prometheus::MetricFamily;
+
+template <typename Number>
+void Add(std::vector<prometheus::ClientMetric::Label> labels, Number value, MetricFamily* family) {
+  prometheus::ClientMetric& metric = family->metric.emplace_back();
+  metric.label = std::move(labels);
+  metric.gauge.value = metric.counter.value = static_cast<double>(value);
+}
+
+template <typename Number>
+MetricFamily GaugeNow(const std::string& name, const std::string& help, Number value) {
+  MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
+  Add({}, value, &family);
+  return family;
+}
+
+template <typename Number>
+MetricFamily CounterNow(const std::string& name, const std::string& help, Number value) {
+  MetricFamily family = {name, help, prometheus::MetricType::Counter, {}};
+  Add({}, value, &family);
+  return family;
 }
 
 // A counter with a value for each value of a label.
-prometheus::MetricFamily CounterBy(const char* name, const char* help, const char* label,
-                                   std::initializer_list<std::pair<const char*, int64_t>> counts) {
-  prometheus::MetricFamily family = {name, help, prometheus::MetricType::Counter, {}};
+MetricFamily CounterBy(const std::string& name, const std::string& help, const char* label,
+                       std::initializer_list<std::pair<const char*, int64_t>> counts) {
+  MetricFamily family = {name, help, prometheus::MetricType::Counter, {}};
   for (const auto& [value, count] : counts) {
-    prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label = {{label, value}};
-    metric.counter.value = static_cast<double>(count);
+    Add({{label, value}}, count, &family);
   }
   return family;
 }
 
 // A gauge with a value for each priority of requests.
-prometheus::MetricFamily GaugeOfQueues(const char* name, const char* help,
-                                       const WorkerPoolStats& stats,
-                                       absl::FunctionRef<double(const QueueStats&)> value) {
-  prometheus::MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
+MetricFamily GaugeOfQueues(const char* name, const char* help, const WorkerPoolStats& stats,
+                           absl::FunctionRef<double(const QueueStats&)> value) {
+  MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
   for (const auto& [priority, label] :
        {std::pair(Priority::kInteractive, "interactive"), std::pair(Priority::kBatch, "batch")}) {
-    prometheus::ClientMetric& metric = family.metric.emplace_back();
-    metric.label = {{"priority", label}};
-    metric.gauge.value = value(stats.queues[priority]);
+    Add({{"priority", label}}, value(stats.queues[priority]), &family);
   }
   return family;
 }
 
 }  // namespace
 
-std::vector<prometheus::MetricFamily> PoolFamilies(const WorkerPoolStats& stats) {
+std::vector<MetricFamily> PoolFamilies(const WorkerPoolStats& stats) {
   return {
       GaugeOfQueues("dragoman_queue_requests", "Requests with a sentence that waits for a batch.",
                     stats, [](const QueueStats& queue) { return queue.requests; }),
@@ -66,124 +76,103 @@ std::vector<prometheus::MetricFamily> PoolFamilies(const WorkerPoolStats& stats)
           "dragoman_queue_oldest_age_seconds", "How long the oldest waiting request has waited.",
           stats, [](const QueueStats& queue) { return absl::ToDoubleSeconds(queue.oldest_wait); }),
       GaugeNow("dragoman_kv_cache_bytes", "KV memory reserved by the sentences in the batches.",
-               static_cast<double>(stats.kv_reserved_bytes)),
+               stats.kv_reserved_bytes),
       GaugeNow("dragoman_kv_cache_capacity_bytes", "KV memory that sentences may reserve.",
-               static_cast<double>(stats.kv_capacity_bytes)),
+               stats.kv_capacity_bytes),
       GaugeNow("dragoman_kv_cache_resident_bytes",
                "KV memory that is resident: taken from the system and not yet returned.",
-               static_cast<double>(stats.kv_resident_bytes)),
+               stats.kv_resident_bytes),
   };
 }
 
-std::vector<prometheus::MetricFamily> CacheFamilies(const CacheStats& stats) {
+std::vector<MetricFamily> CacheFamilies(const CacheStats& stats) {
   return {
       CounterBy("dragoman_cache_lookups_total",
                 "Sentences looked up in the cache: found (hit), being translated for another "
                 "request (shared), or left to the workers (miss).",
                 "result", {{"hit", stats.hits}, {"shared", stats.shared}, {"miss", stats.misses}}),
-      GaugeNow("dragoman_cache_evictions_total",
-               "Translations evicted from the cache to make room for others.",
-               static_cast<double>(stats.evictions), prometheus::MetricType::Counter),
-      GaugeNow("dragoman_cache_entries", "Translations in the cache.",
-               static_cast<double>(stats.entries)),
-      GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.",
-               static_cast<double>(stats.bytes)),
+      CounterNow("dragoman_cache_evictions_total",
+                 "Translations evicted from the cache to make room for others.", stats.evictions),
+      GaugeNow("dragoman_cache_entries", "Translations in the cache.", stats.entries),
+      GaugeNow("dragoman_cache_bytes", "Memory of the translations in the cache.", stats.bytes),
       GaugeNow("dragoman_cache_capacity_bytes", "Memory that the cache may take; 0: no cache.",
-               static_cast<double>(stats.capacity_bytes))};
+               stats.capacity_bytes)};
 }
 
-std::vector<prometheus::MetricFamily> ConnectionFamilies(const std::string& name,
-                                                         const std::string& port,
-                                                         const ListenerStats& stats) {
-  std::vector<prometheus::MetricFamily> families;
-  families.push_back(GaugeNow((name + "_limit").c_str(),
-                              "Connections that may be open; more are closed at once.",
-                              stats.limit));
-  families.push_back(
-      GaugeNow(name.c_str(), ("Connections of the " + port + " port.").c_str(), stats.open));
-  families.push_back(GaugeNow((name + "_accepted_total").c_str(),
-                              ("Connections of the " + port + " port that were served.").c_str(),
-                              static_cast<double>(stats.accepted),
-                              prometheus::MetricType::Counter));
-  prometheus::MetricFamily refused = GaugeNow(
-      (name + "_refused_total").c_str(),
-      "Connections closed at once, because the limit was reached or there was no descriptor.",
-      static_cast<double>(stats.over_limit), prometheus::MetricType::Counter);
-  refused.metric.front().label = {{"reason", "limit"}};
-  refused.metric.push_back(refused.metric.front());
-  refused.metric.back().label = {{"reason", "descriptors"}};
-  refused.metric.back().counter.value = static_cast<double>(stats.no_descriptors);
-  families.push_back(std::move(refused));
-  return families;
+std::vector<MetricFamily> ConnectionFamilies(const std::string& name, const std::string& port,
+                                             const ListenerStats& stats) {
+  const std::string connections = "Connections of the " + port + " port";
+  return {
+      GaugeNow(name + "_limit", "Connections that may be open; more are closed at once.",
+               stats.limit),
+      GaugeNow(name, connections + ".", stats.open),
+      CounterNow(name + "_accepted_total", connections + " that were served.", stats.accepted),
+      CounterBy(name + "_refused_total",
+                "Connections closed at once, because the limit was reached or there was no "
+                "descriptor.",
+                "reason", {{"limit", stats.over_limit}, {"descriptors", stats.no_descriptors}})};
 }
 
-std::vector<prometheus::MetricFamily> BudgetFamilies(const std::vector<BudgetStats>& budgets) {
-  prometheus::MetricFamily used = {"dragoman_budget_used",
-                                   "What is in use of a budget: bytes, or places for documents.",
-                                   prometheus::MetricType::Gauge,
-                                   {}};
-  prometheus::MetricFamily limit = {
-      "dragoman_budget_limit", "The most of it.", prometheus::MetricType::Gauge, {}};
-  prometheus::MetricFamily refusals = {"dragoman_budget_refusals_total",
-                                       "Requests that were refused because it was in use.",
-                                       prometheus::MetricType::Counter,
-                                       {}};
+std::vector<MetricFamily> BudgetFamilies(const std::vector<BudgetStats>& budgets) {
+  using prometheus::MetricType;
+  MetricFamily used = {"dragoman_budget_used",
+                       "What is in use of a budget: bytes, or places for documents.",
+                       MetricType::Gauge,
+                       {}};
+  MetricFamily limit = {"dragoman_budget_limit", "The most of it.", MetricType::Gauge, {}};
+  MetricFamily refusals = {"dragoman_budget_refusals_total",
+                           "Requests that were refused because it was in use.",
+                           MetricType::Counter,
+                           {}};
   for (const BudgetStats& budget : budgets) {
-    const auto add = [&](auto value, prometheus::MetricFamily* family) {
-      prometheus::ClientMetric& metric = family->metric.emplace_back();
-      metric.label = {{"budget", budget.name}};
-      metric.gauge.value = metric.counter.value = static_cast<double>(value);
-    };
-    add(budget.used, &used);
-    add(budget.limit, &limit);
-    add(budget.refusals, &refusals);
+    Add({{"budget", budget.name}}, budget.used, &used);
+    Add({{"budget", budget.name}}, budget.limit, &limit);
+    Add({{"budget", budget.name}}, budget.refusals, &refusals);
   }
   return {used, limit, refusals};
 }
 
-std::vector<prometheus::MetricFamily> TraceFamilies(const TracerStats& stats) {
-  return {GaugeNow("dragoman_trace_spans_sent_total", "Spans that the collector took.",
-                   static_cast<double>(stats.sent), prometheus::MetricType::Counter),
-          CounterBy("dragoman_trace_spans_dropped_total",
-                    "Spans that were dropped: too many waited (queue_full), the collector did not "
-                    "take them (refused) or was not there (unreachable).",
-                    "reason",
-                    {{"queue_full", stats.queue_full},
-                     {"refused", stats.refused},
-                     {"unreachable", stats.unreachable}})};
+std::vector<MetricFamily> TraceFamilies(const TracerStats& stats) {
+  return {
+      CounterNow("dragoman_trace_spans_sent_total", "Spans that the collector took.", stats.sent),
+      CounterBy("dragoman_trace_spans_dropped_total",
+                "Spans that were dropped: too many waited (queue_full), the collector did not "
+                "take them (refused) or was not there (unreachable).",
+                "reason",
+                {{"queue_full", stats.queue_full},
+                 {"refused", stats.refused},
+                 {"unreachable", stats.unreachable}})};
 }
 
-std::vector<prometheus::MetricFamily> StoreFamilies(const DatabaseStats& database) {
+std::vector<MetricFamily> StoreFamilies(const DatabaseStats& database) {
   return {GaugeNow("dragoman_store_up", "1: the last attempt to reach the store succeeded.",
                    database.up ? 1 : 0),
-          GaugeNow("dragoman_store_connections", "Open connections to the store.",
-                   static_cast<double>(database.open)),
-          GaugeNow("dragoman_store_transactions_total", "Transactions of the store.",
-                   static_cast<double>(database.transactions), prometheus::MetricType::Counter),
-          GaugeNow("dragoman_store_failures_total",
-                   "Transactions of the store that failed, because it could not be reached, took "
-                   "too long or is damaged.",
-                   static_cast<double>(database.failed), prometheus::MetricType::Counter),
-          GaugeNow("dragoman_store_seconds_total",
-                   "Time that transactions of the store took, with the wait for a connection.",
-                   database.seconds, prometheus::MetricType::Counter)};
+          GaugeNow("dragoman_store_connections", "Open connections to the store.", database.open),
+          CounterNow("dragoman_store_transactions_total", "Transactions of the store.",
+                     database.transactions),
+          CounterNow("dragoman_store_failures_total",
+                     "Transactions of the store that failed, because it could not be reached, took "
+                     "too long or is damaged.",
+                     database.failed),
+          CounterNow("dragoman_store_seconds_total",
+                     "Time that transactions of the store took, with the wait for a connection.",
+                     database.seconds)};
 }
 
-std::vector<prometheus::MetricFamily> ProcessFamilies() {
+std::vector<MetricFamily> ProcessFamilies() {
   const ProcessStats stats = ReadProcessStats();
   return {
-      GaugeNow("process_cpu_seconds_total", "User and system CPU time.", stats.cpu_seconds,
-               prometheus::MetricType::Counter),
-      GaugeNow("dragoman_cpu_throttled_seconds_total",
-               "Time for which the CPU quota of the control group throttled the process.",
-               CpuThrottledSeconds(), prometheus::MetricType::Counter),
+      CounterNow("process_cpu_seconds_total", "User and system CPU time.", stats.cpu_seconds),
+      CounterNow("dragoman_cpu_throttled_seconds_total",
+                 "Time for which the CPU quota of the control group throttled the process.",
+                 CpuThrottledSeconds()),
       GaugeNow("process_resident_memory_bytes", "Resident memory.", stats.resident_bytes),
       GaugeNow("dragoman_memory_limit_bytes",
                "Memory that the process may use: of the machine, or of its control group.",
-               static_cast<double>(AvailableMemory())),
-      GaugeNow("dragoman_log_lines_dropped_total",
-               "Log lines that were dropped because the reader of the log stalled or went away.",
-               static_cast<double>(LogLinesDropped()), prometheus::MetricType::Counter),
+               AvailableMemory()),
+      CounterNow("dragoman_log_lines_dropped_total",
+                 "Log lines that were dropped because the reader of the log stalled or went away.",
+                 LogLinesDropped()),
       GaugeNow("process_virtual_memory_bytes", "Virtual memory.", stats.virtual_bytes),
       GaugeNow("process_open_fds", "Open file descriptors.", stats.open_fds),
       GaugeNow("process_max_fds", "File descriptors that may be open.", stats.max_fds),

@@ -209,16 +209,11 @@ ModelSeries MetricSeries::StagesOf(const Model& model) {
     absl::ReaderMutexLock lock(&mutex);
     if (const auto found = models.find(name); found != models.end()) series = found->second;
   }
-  if (series.tokenize != nullptr) return series;
+  if (series.stages[0] != nullptr) return series;
   if (series.unknown_id == kNotKnownYet) series.unknown_id = UnknownId(model.tokenizer());
-  const auto stage = [&](const char* stage_name) {
-    return &stages.Add({{"stage", stage_name}, {"model", name}}, kStageSeconds);
-  };
-  series.tokenize = stage("tokenize");
-  series.queue = stage("queue");
-  series.encode = stage("encode");
-  series.decode = stage("decode");
-  series.detokenize = stage("detokenize");
+  for (size_t i = 0; i < kStages.size(); ++i) {
+    series.stages[i] = &stages.Add({{"stage", kStages[i].first}, {"model", name}}, kStageSeconds);
+  }
   absl::MutexLock lock(&mutex);
   return models[name] = series;
 }

@@ -31,6 +31,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "engine/model/model.h"
+#include "engine/request/translator.h"
 
 namespace dragoman {
 
@@ -45,13 +46,17 @@ struct CallSeries {
   prometheus::Histogram* ok_duration = nullptr;
 };
 
+// The stages of a translation that are timed.
+inline constexpr std::array<std::pair<const char*, absl::Duration TranslateTimes::*>, 5> kStages = {
+    {{"tokenize", &TranslateTimes::tokenize},
+     {"queue", &TranslateTimes::queue},
+     {"encode", &TranslateTimes::encode},
+     {"decode", &TranslateTimes::decode},
+     {"detokenize", &TranslateTimes::detokenize}}};
+
 // The series of one model, null until they are used, and what is needed to fill them.
 struct ModelSeries {
-  prometheus::Histogram* tokenize = nullptr;
-  prometheus::Histogram* queue = nullptr;
-  prometheus::Histogram* encode = nullptr;
-  prometheus::Histogram* decode = nullptr;
-  prometheus::Histogram* detokenize = nullptr;
+  std::array<prometheus::Histogram*, kStages.size()> stages{};
   int32_t unknown_id = -1;  // of the source vocabulary
 };
 
@@ -87,18 +92,34 @@ struct RpcSeries {
 
 // Neither copied nor moved: its members point into the registry.
 struct MetricSeries {
+  using Counter = prometheus::Counter;
+  using Gauge = prometheus::Gauge;
+  using Histogram = prometheus::Histogram;
+  using CounterFamily = prometheus::Family<Counter>;
+  using GaugeFamily = prometheus::Family<Gauge>;
+  using HistogramFamily = prometheus::Family<Histogram>;
+
   MetricSeries(int workers, int named_principals);
   MetricSeries(const MetricSeries&) = delete;
   MetricSeries& operator=(const MetricSeries&) = delete;
 
-  prometheus::Family<prometheus::Counter>& Counters(const char* name, const char* help) {
+  CounterFamily& Counters(const char* name, const char* help) {
     return prometheus::BuildCounter().Name(name).Help(help).Register(registry);
   }
-  prometheus::Family<prometheus::Gauge>& Gauges(const char* name, const char* help) {
+  GaugeFamily& Gauges(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
   }
-  prometheus::Family<prometheus::Histogram>& Histograms(const char* name, const char* help) {
+  HistogramFamily& Histograms(const char* name, const char* help) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
+  }
+  // A counter for each of these values of a label.
+  template <size_t kCount>
+  std::array<Counter*, kCount> CountersBy(const char* name, const char* help, const char* label,
+                                          const char* const (&values)[kCount]) {
+    std::array<Counter*, kCount> counters;
+    auto& family = Counters(name, help);
+    for (size_t i = 0; i < kCount; ++i) counters[i] = &family.Add({{label, values[i]}});
+    return counters;
   }
   // May be called more than once for a method and model.
   void AddCalls(const std::string& method, const std::string& model,
@@ -107,9 +128,9 @@ struct MetricSeries {
   CallSeries CallsOf(const std::string& method, const std::string& model, absl::StatusCode code);
   // The calls of a principal.  The first `named_principals` to call have a series each; all later
   // ones share the series "others", and "" is "anonymous".
-  prometheus::Counter& CallsOfPrincipal(const std::string& principal);
+  Counter& CallsOfPrincipal(const std::string& principal);
   // Of a method of gRPC, "Translate".
-  prometheus::Counter& RpcsStarted(std::string_view method);
+  Counter& RpcsStarted(std::string_view method);
   RpcSeries::Ended RpcsEnded(std::string_view method, absl::StatusCode code);
   PhaseSeries AddPhase(const char* phase);
   RpcSeries& RpcsOf(std::string_view method) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex);
@@ -121,183 +142,163 @@ struct MetricSeries {
   // The series of a model's stages, created at the first call.
   ModelSeries StagesOf(const Model& model);
   // The series of its streams, created at the first one.
-  prometheus::Histogram& FirstTextOf(const std::string& model);
+  Histogram& FirstTextOf(const std::string& model);
 
   const size_t named_principals;
   prometheus::Registry registry;
 
-  prometheus::Family<prometheus::Counter>& requests =
-      Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
-  prometheus::Family<prometheus::Histogram>& durations =
+  CounterFamily& requests = Counters("dragoman_requests_total", "Calls that ended, by gRPC code.");
+  HistogramFamily& durations =
       Histograms("dragoman_request_duration_seconds",
                  "Time from the arrival of a call to its end; by model for Translate.");
-  prometheus::Family<prometheus::Histogram>& ok_durations =
+  HistogramFamily& ok_durations =
       Histograms("dragoman_ok_duration_seconds",
                  "The same for calls that ended with OK; goodput is the rate of a bucket.");
-  prometheus::Family<prometheus::Counter>& principal_requests = Counters(
+  CounterFamily& principal_requests = Counters(
       "dragoman_principal_requests_total",
-      "Calls by the principal that made them; the first --metrics-principals have a series "
-      "each.");
-  prometheus::Gauge& in_flight = Gauges("dragoman_requests_in_flight", "Calls in flight.").Add({});
-  prometheus::Family<prometheus::Counter>& rejected = Counters(
-      "dragoman_rejected_total",
-      "Calls refused before they began: queue_full, principal_limit, quota or message_size "
-      "(RESOURCE_EXHAUSTED), cannot_be_met (DEADLINE_EXCEEDED before the deadline), "
-      "draining, not_loaded or store (UNAVAILABLE: the server, the model), unauthenticated "
-      "or missing_right.");
-  prometheus::Family<prometheus::Counter>& invalid = Counters(
+      "Calls by the principal that made them; the first --metrics-principals have a series each.");
+  Gauge& in_flight = Gauges("dragoman_requests_in_flight", "Calls in flight.").Add({});
+  CounterFamily& rejected =
+      Counters("dragoman_rejected_total",
+               "Calls refused before they began: queue_full, principal_limit, quota or "
+               "message_size (RESOURCE_EXHAUSTED), cannot_be_met (DEADLINE_EXCEEDED before the "
+               "deadline), draining, not_loaded or store (UNAVAILABLE: the server, the model), "
+               "unauthenticated or missing_right.");
+  CounterFamily& invalid = Counters(
       "dragoman_invalid_total", "Invalid calls (INVALID_ARGUMENT, NOT_FOUND), by what was wrong.");
-  prometheus::Family<prometheus::Counter>& cancelled =
-      Counters("dragoman_cancelled_total",
-               "Translations abandoned because the client went away, the deadline passed, or the "
-               "drain timed out.");
+  CounterFamily& cancelled = Counters("dragoman_cancelled_total",
+                                      "Translations abandoned because the client went away, the "
+                                      "deadline passed, or the drain timed out.");
 
-  prometheus::Family<prometheus::Counter>& http_responses =
-      Counters("dragoman_http_responses_total",
-               "Responses of the HTTP port, by API, path (both empty: none matched) and class of "
-               "code.");
+  CounterFamily& http_responses = Counters(
+      "dragoman_http_responses_total",
+      "Responses of the HTTP port, by API, path (both empty: none matched) and class of code.");
 
-  prometheus::Family<prometheus::Counter>& reload_failures =
+  CounterFamily& reload_failures =
       Counters("dragoman_reload_failures_total",
                "Failed attempts to reload changed certificates or tokens, one per second until one "
                "succeeds; the old ones stay in use.");
-  prometheus::Gauge& config_stale =
+  Gauge& config_stale =
       Gauges("dragoman_config_stale",
              "1 while the newest configuration is invalid; the old one stays in use.")
           .Add({});
-  prometheus::Family<prometheus::Counter>& model_loads =
+  CounterFamily& model_loads =
       Counters("dragoman_model_loads_total",
                "Versions of models by the result of loading them: loaded, no memory, broken, or "
                "golden (a golden sentence was translated differently).");
-  prometheus::Family<prometheus::Gauge>& model_stale =
-      Gauges("dragoman_model_stale",
-             "1 while the wanted version of a model could not be loaded; the one before it, if "
-             "there is one, stays in use.");
-  prometheus::Family<prometheus::Gauge>& model_versions =
-      Gauges("dragoman_model_version_info",
-             "1 for each version of a model that is in memory; two while the old one finishes its "
-             "last sentences.");
-  prometheus::Family<prometheus::Gauge>& model_loaded =
+  GaugeFamily& model_stale = Gauges("dragoman_model_stale",
+                                    "1 while the wanted version of a model could not be loaded; "
+                                    "the one before it, if there is one, stays in use.");
+  GaugeFamily& model_versions = Gauges("dragoman_model_version_info",
+                                       "1 for each version of a model that is in memory; two while "
+                                       "the old one finishes its last sentences.");
+  GaugeFamily& model_loaded =
       Gauges("dragoman_model_loaded_timestamp_seconds",
              "When a version of a model that is in memory was loaded, since the Unix epoch.");
-  prometheus::Family<prometheus::Counter>& model_evictions =
+  CounterFamily& model_evictions =
       Counters("dragoman_model_evictions_total",
                "Times that a model was taken out of memory to make room for another one.");
-  prometheus::Histogram& cold_wait =
-      Histograms("dragoman_model_cold_wait_seconds",
-                 "How long requests waited for a model that was not in memory.")
-          .Add({}, ColdWaitBuckets());
+  Histogram& cold_wait = Histograms("dragoman_model_cold_wait_seconds",
+                                    "How long requests waited for a model that was not in memory.")
+                             .Add({}, ColdWaitBuckets());
   // Both are 0 without --model-memory.
-  prometheus::Gauge& model_memory =
-      Gauges("dragoman_model_memory_bytes",
-             "What the models in memory take of --model-memory, as estimated.")
-          .Add({});
-  prometheus::Gauge& model_memory_limit =
+  Gauge& model_memory = Gauges("dragoman_model_memory_bytes",
+                               "What the models in memory take of --model-memory, as estimated.")
+                            .Add({});
+  Gauge& model_memory_limit =
       Gauges("dragoman_model_memory_limit_bytes", "--model-memory.").Add({});
   // These three exist only if there are such files.
-  prometheus::Family<prometheus::Gauge>& reload_times =
+  GaugeFamily& reload_times =
       Gauges("dragoman_last_reload_success_timestamp_seconds",
              "When the certificates or tokens in use were read, since the Unix epoch.");
-  prometheus::Family<prometheus::Gauge>& certificate_not_before =
+  GaugeFamily& certificate_not_before =
       Gauges("dragoman_certificate_not_before_timestamp_seconds",
              "When the served certificates become valid: the latest time of the chain.");
-  prometheus::Family<prometheus::Gauge>& certificate_not_after =
+  GaugeFamily& certificate_not_after =
       Gauges("dragoman_certificate_not_after_timestamp_seconds",
              "When the served certificates expire: the earliest time of the chain.");
 
-  prometheus::Family<prometheus::Counter>& rpcs_started =
+  CounterFamily& rpcs_started =
       Counters("grpc_server_call_started_total", "Calls over gRPC that began.");
-  prometheus::Family<prometheus::Histogram>& rpc_seconds = Histograms(
+  HistogramFamily& rpc_seconds = Histograms(
       "grpc_server_call_duration_seconds", "Time from the arrival of a call over gRPC to its end.");
-  prometheus::Family<prometheus::Histogram>& rpc_received =
+  HistogramFamily& rpc_received =
       Histograms("grpc_server_call_rcvd_total_compressed_message_size_bytes",
                  "Bytes of all messages of a call over gRPC that its client sent.");
-  prometheus::Family<prometheus::Histogram>& rpc_sent =
+  HistogramFamily& rpc_sent =
       Histograms("grpc_server_call_sent_total_compressed_message_size_bytes",
                  "Bytes of all messages of a call over gRPC that were sent to its client.");
-  prometheus::Family<prometheus::Histogram>& stages =
-      Histograms("dragoman_stage_duration_seconds",
-                 "Time by stage of a translation; queue, encode and decode are those of its "
-                 "slowest sentence.");
-  prometheus::Family<prometheus::Histogram>& first_text =
+  HistogramFamily& stages = Histograms("dragoman_stage_duration_seconds",
+                                       "Time by stage of a translation; queue, encode and decode "
+                                       "are those of its slowest sentence.");
+  HistogramFamily& first_text =
       Histograms("dragoman_time_to_first_text_seconds",
                  "Time from the arrival of a TranslateStream to the first text that it can send.");
-  prometheus::Histogram& token_seconds =
+  Histogram& token_seconds =
       Histograms("dragoman_time_per_output_token_seconds",
                  "Decoding time of a sentence divided by its number of steps.")
           .Add({}, StepBuckets());
-  prometheus::Family<prometheus::Histogram>& step_seconds =
+  HistogramFamily& step_seconds =
       Histograms("dragoman_engine_step_seconds", "Time of one encoder run or one decoder step.");
-  prometheus::Family<prometheus::Histogram>& batch_rows =
+  HistogramFamily& batch_rows =
       Histograms("dragoman_batch_rows",
                  "Rows of one engine step: source tokens (encode) or live hypotheses (decode).");
-  prometheus::Family<prometheus::Histogram>& batch_tokens = Histograms(
-      "dragoman_batch_tokens",
-      "Tokens processed by one engine step: source tokens (encode) or one per sentence in "
-      "the batch (decode).");
-  prometheus::Family<prometheus::Counter>& busy =
+  HistogramFamily& batch_tokens = Histograms("dragoman_batch_tokens",
+                                             "Tokens processed by one engine step: source tokens "
+                                             "(encode) or one per sentence in the batch (decode).");
+  CounterFamily& busy =
       Counters("dragoman_engine_busy_seconds_total", "Time in which a worker was not idle.");
-  prometheus::Family<prometheus::Counter>& interactive =
+  CounterFamily& interactive =
       Counters("dragoman_engine_interactive_seconds_total",
                "The part of its busy time that a worker spent on interactive requests.");
 
-  prometheus::Counter& source_tokens =
+  Counter& source_tokens =
       Counters("dragoman_source_tokens_total", "Source tokens of the sentences translated.")
           .Add({});
-  prometheus::Counter& target_tokens =
-      Counters("dragoman_target_tokens_total",
-               "Tokens of the best hypotheses of the sentences translated.")
-          .Add({});
-  prometheus::Counter& sentences =
-      Counters("dragoman_sentences_total", "Sentences translated.").Add({});
+  Counter& target_tokens = Counters("dragoman_target_tokens_total",
+                                    "Tokens of the best hypotheses of the sentences translated.")
+                               .Add({});
+  Counter& sentences = Counters("dragoman_sentences_total", "Sentences translated.").Add({});
   // By MemoryMatch::Kind.
-  const std::array<prometheus::Counter*, 4> memory_matches = [this] {
-    auto& family = Counters("dragoman_memory_matches_total",
-                            "Sentences that a translation memory had, alone or much like them: "
-                            "answered by it (context, exact), repaired, or translated.");
-    const auto of = [&](const char* kind) { return &family.Add({{"kind", kind}}); };
-    return std::array{of("context"), of("exact"), of("repaired"), of("translated")};
-  }();
-  // Said, and unmet.
-  const std::array<prometheus::Counter*, 2> glossary_terms = [this] {
-    auto& family = Counters("dragoman_glossary_terms_total",
-                            "Terms of glossaries in the texts that were translated, by whether "
-                            "their translations say what the glossary wants.");
-    const auto of = [&](const char* outcome) { return &family.Add({{"outcome", outcome}}); };
-    return std::array{of("said"), of("unmet")};
-  }();
-  prometheus::Counter& characters = Counters("dragoman_source_characters_total",
-                                             "Code points of the texts of successful translations.")
-                                        .Add({});
-  prometheus::Counter& unknown_tokens =
-      Counters("dragoman_unknown_tokens_total",
-               "Translated source tokens that are not in the vocabulary.")
-          .Add({});
-  prometheus::Family<prometheus::Counter>& finish =
-      Counters("dragoman_finish_total",
-               "Sentences translated, by what ended the best hypothesis: the model, the limit "
-               "or the guard against repetition.");
-  prometheus::Counter& finish_eos = finish.Add({{"reason", "eos"}});
-  prometheus::Counter& finish_max_length = finish.Add({{"reason", "max_length"}});
-  prometheus::Counter& finish_repetition = finish.Add({{"reason", "repetition"}});
+  const std::array<Counter*, 4> memory_matches =
+      CountersBy("dragoman_memory_matches_total",
+                 "Sentences that a translation memory had, alone or much like them: answered by it "
+                 "(context, exact), repaired, or translated.",
+                 "kind", {"context", "exact", "repaired", "translated"});
+  const std::array<Counter*, 2> glossary_terms =
+      CountersBy("dragoman_glossary_terms_total",
+                 "Terms of glossaries in the texts that were translated, by whether their "
+                 "translations say what the glossary wants.",
+                 "outcome", {"said", "unmet"});
+  Counter& characters = Counters("dragoman_source_characters_total",
+                                 "Code points of the texts of successful translations.")
+                            .Add({});
+  Counter& unknown_tokens = Counters("dragoman_unknown_tokens_total",
+                                     "Translated source tokens that are not in the vocabulary.")
+                                .Add({});
+  // By FinishReason.
+  const std::array<Counter*, 3> finish =
+      CountersBy("dragoman_finish_total",
+                 "Sentences translated, by what ended the best hypothesis: the model, the limit or "
+                 "the guard against repetition.",
+                 "reason", {"eos", "max_length", "repetition"});
 
-  prometheus::Family<prometheus::Gauge>& model_info =
-      Gauges("dragoman_model_info", "1 for each model that is loaded.");
-  prometheus::Family<prometheus::Gauge>& batch_rows_limit = Gauges(
+  GaugeFamily& model_info = Gauges("dragoman_model_info", "1 for each model that is loaded.");
+  GaugeFamily& batch_rows_limit = Gauges(
       "dragoman_batch_rows_limit", "Hypotheses of a model that a worker may decode in one turn.");
-  prometheus::Family<prometheus::Gauge>& load_seconds =
+  GaugeFamily& load_seconds =
       Gauges("dragoman_model_load_seconds", "How long the model took to load.");
 
   PhaseSeries encode = AddPhase("encode");
   PhaseSeries decode = AddPhase("decode");
-  std::vector<prometheus::Counter*> busy_by_worker, interactive_by_worker;
+  std::vector<Counter*> busy_by_worker, interactive_by_worker;
 
   absl::Mutex mutex;
   absl::flat_hash_map<std::pair<std::string, std::string>, CallSeries> calls ABSL_GUARDED_BY(mutex);
   std::map<std::string, RpcSeries, std::less<>> rpcs ABSL_GUARDED_BY(mutex);
-  std::map<std::string, prometheus::Counter*> principals ABSL_GUARDED_BY(mutex);
+  std::map<std::string, Counter*> principals ABSL_GUARDED_BY(mutex);
   std::map<std::string, ModelSeries> models ABSL_GUARDED_BY(mutex);  // that are loaded
-  std::map<std::string, prometheus::Gauge*> info_by_model ABSL_GUARDED_BY(mutex);
+  std::map<std::string, Gauge*> info_by_model ABSL_GUARDED_BY(mutex);
 };
 
 }  // namespace dragoman

@@ -1,5 +1,3 @@
-#include "server/observe/metrics.h"
-
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include "server/observe/metric_families.h"
 #include "server/observe/metric_samples.h"
 #include "server/observe/metric_series.h"
+#include "server/observe/metrics.h"
 
 namespace dragoman {
 namespace {
@@ -40,83 +39,67 @@ std::string ClassOf(int http_code) { return std::to_string(http_code / 100) + "x
 struct Metrics::Impl {
   Impl(int workers, int named_principals) : series(workers, named_principals) {}
 
-  void CountEnd(const CallRecord& record);
-  void Book(const CallRecord& record);
+  void CountEnd(const CallRecord& record) {
+    const std::string refusal = ReasonOfRefusal(record.status, record.draining);
+    if (!refusal.empty()) series.rejected.Add({{"reason", refusal}}).Increment();
+    const absl::Status& status = record.status;
+    if (absl::IsInvalidArgument(status) || absl::IsNotFound(status)) {
+      series.invalid.Add({{"reason", InvalidReason(status)}}).Increment();
+    } else if (absl::IsDeadlineExceeded(status) && refusal.empty()) {
+      series.cancelled.Add({{"cause", "deadline"}}).Increment();
+    } else if (absl::IsCancelled(status)) {
+      series.cancelled.Add({{"cause", record.draining ? "drain" : "client"}}).Increment();
+    }
+  }
+
+  void Book(const CallRecord& record) {
+    const CallSeries calls =
+        series.CallsOf(std::string(record.method), std::string(record.model), record.status.code());
+    calls.duration->Observe(absl::ToDoubleSeconds(record.duration));
+    if (record.status.ok()) calls.ok_duration->Observe(absl::ToDoubleSeconds(record.duration));
+    calls.by_code[static_cast<int>(record.status.code())]->Increment();
+  }
+
   // The metrics that are read from others when somebody asks.
-  std::vector<prometheus::MetricFamily> CollectOthers() const;
-  std::vector<prometheus::MetricFamily> Collect() const;
+  std::vector<prometheus::MetricFamily> CollectOthers() const {
+    const WorkerPool* const watched = pool.load();
+    const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
+    ListenerStats grpc, http;
+    std::vector<BudgetStats> shares;
+    TracerStats spans;
+    DatabaseStats kept;
+    {
+      absl::MutexLock lock(&mutex);
+      if (sources.grpc != nullptr) grpc = sources.grpc();
+      if (sources.http != nullptr) http = sources.http();
+      if (sources.budgets != nullptr) shares = sources.budgets();
+      if (sources.traces != nullptr) spans = sources.traces();
+      if (sources.store != nullptr) kept = sources.store();
+    }
+    std::vector<prometheus::MetricFamily> families;
+    for (const auto& more :
+         {PoolFamilies(stats), CacheFamilies(stats.cache),
+          ConnectionFamilies("dragoman_connections", "gRPC", grpc),
+          ConnectionFamilies("dragoman_http_connections", "HTTP", http), BudgetFamilies(shares),
+          TraceFamilies(spans), StoreFamilies(kept), ProcessFamilies()}) {
+      families.insert(families.end(), more.begin(), more.end());
+    }
+    return families;
+  }
+
+  std::vector<prometheus::MetricFamily> Collect() const {
+    std::vector<prometheus::MetricFamily> families = series.registry.Collect();
+    const std::vector<prometheus::MetricFamily> others = CollectOthers();
+    families.insert(families.end(), others.begin(), others.end());
+    return families;
+  }
 
   MetricSeries series;
   std::atomic<int64_t> rows = 0, ended = 0, failed = 0;  // of LoadTotals
   std::atomic<const WorkerPool*> pool = nullptr;
   mutable absl::Mutex mutex;
-  std::function<ListenerStats()> grpc_connections ABSL_GUARDED_BY(mutex);
-  std::function<ListenerStats()> http_connections ABSL_GUARDED_BY(mutex);
-  std::function<std::vector<BudgetStats>()> budgets ABSL_GUARDED_BY(mutex);
-  std::function<TracerStats()> traces ABSL_GUARDED_BY(mutex);
-  std::function<DatabaseStats()> store ABSL_GUARDED_BY(mutex);
+  MetricSources sources ABSL_GUARDED_BY(mutex);
 };
-
-void Metrics::Impl::CountEnd(const CallRecord& record) {
-  const std::string refusal = ReasonOfRefusal(record.status, record.draining);
-  if (!refusal.empty()) series.rejected.Add({{"reason", refusal}}).Increment();
-  switch (record.status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-      series.invalid.Add({{"reason", InvalidReason(record.status)}}).Increment();
-      break;
-    case absl::StatusCode::kDeadlineExceeded:
-      if (!refusal.empty()) break;
-      series.cancelled.Add({{"cause", "deadline"}}).Increment();
-      break;
-    case absl::StatusCode::kCancelled:
-      series.cancelled.Add({{"cause", record.draining ? "drain" : "client"}}).Increment();
-      break;
-    default:
-      break;
-  }
-}
-
-void Metrics::Impl::Book(const CallRecord& record) {
-  const CallSeries calls =
-      series.CallsOf(std::string(record.method), std::string(record.model), record.status.code());
-  calls.duration->Observe(absl::ToDoubleSeconds(record.duration));
-  if (record.status.ok()) calls.ok_duration->Observe(absl::ToDoubleSeconds(record.duration));
-  calls.by_code[static_cast<int>(record.status.code())]->Increment();
-}
-
-std::vector<prometheus::MetricFamily> Metrics::Impl::CollectOthers() const {
-  const WorkerPool* const watched = pool.load();
-  const WorkerPoolStats stats = watched == nullptr ? WorkerPoolStats() : watched->Stats();
-  ListenerStats grpc, http;
-  std::vector<BudgetStats> shares;
-  TracerStats spans;
-  DatabaseStats kept;
-  {
-    absl::MutexLock lock(&mutex);
-    if (grpc_connections != nullptr) grpc = grpc_connections();
-    if (http_connections != nullptr) http = http_connections();
-    if (budgets != nullptr) shares = budgets();
-    if (traces != nullptr) spans = traces();
-    if (store != nullptr) kept = store();
-  }
-  std::vector<prometheus::MetricFamily> families;
-  for (const auto& more :
-       {PoolFamilies(stats), CacheFamilies(stats.cache),
-        ConnectionFamilies("dragoman_connections", "gRPC", grpc),
-        ConnectionFamilies("dragoman_http_connections", "HTTP", http), BudgetFamilies(shares),
-        TraceFamilies(spans), StoreFamilies(kept), ProcessFamilies()}) {
-    families.insert(families.end(), more.begin(), more.end());
-  }
-  return families;
-}
-
-std::vector<prometheus::MetricFamily> Metrics::Impl::Collect() const {
-  std::vector<prometheus::MetricFamily> families = series.registry.Collect();
-  const std::vector<prometheus::MetricFamily> others = CollectOthers();
-  families.insert(families.end(), others.begin(), others.end());
-  return families;
-}
 
 Metrics::Metrics(int workers, int named_principals)
     : impl_(std::make_unique<Impl>(workers, named_principals)) {}
@@ -133,29 +116,9 @@ void Metrics::SetBatchRows(const std::string& model, int rows) {
 
 void Metrics::Watch(const WorkerPool* pool) { impl_->pool = pool; }
 
-void Metrics::WatchGrpc(std::function<ListenerStats()> connections) {
+void Metrics::Watch(absl::FunctionRef<void(MetricSources*)> add) {
   absl::MutexLock lock(&impl_->mutex);
-  impl_->grpc_connections = std::move(connections);
-}
-
-void Metrics::WatchHttp(std::function<ListenerStats()> connections) {
-  absl::MutexLock lock(&impl_->mutex);
-  impl_->http_connections = std::move(connections);
-}
-
-void Metrics::WatchBudgets(std::function<std::vector<BudgetStats>()> budgets) {
-  absl::MutexLock lock(&impl_->mutex);
-  impl_->budgets = std::move(budgets);
-}
-
-void Metrics::WatchTraces(std::function<TracerStats()> stats) {
-  absl::MutexLock lock(&impl_->mutex);
-  impl_->traces = std::move(stats);
-}
-
-void Metrics::WatchStore(std::function<DatabaseStats()> stats) {
-  absl::MutexLock lock(&impl_->mutex);
-  impl_->store = std::move(stats);
+  add(&impl_->sources);
 }
 
 void Metrics::AddHttpPath(const std::string& api, const std::string& path) {
@@ -287,11 +250,9 @@ void Metrics::OnTerms(int said, int unmet) {
 
 void Metrics::OnTranslated(const Model& model, int characters, const TranslateTimes& times) {
   const ModelSeries series = impl_->series.StagesOf(model);
-  series.tokenize->Observe(absl::ToDoubleSeconds(times.tokenize));
-  series.queue->Observe(absl::ToDoubleSeconds(times.queue));
-  series.encode->Observe(absl::ToDoubleSeconds(times.encode));
-  series.decode->Observe(absl::ToDoubleSeconds(times.decode));
-  series.detokenize->Observe(absl::ToDoubleSeconds(times.detokenize));
+  for (size_t i = 0; i < kStages.size(); ++i) {
+    series.stages[i]->Observe(absl::ToDoubleSeconds(times.*kStages[i].second));
+  }
   impl_->series.characters.Increment(characters);
 }
 
@@ -326,17 +287,7 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
   const int32_t unknown = impl_->series.StagesOf(*job.model).unknown_id;
   impl_->series.unknown_tokens.Increment(
       static_cast<double>(std::count(job.source.begin(), job.source.end(), unknown)));
-  switch (best.finish_reason) {
-    case FinishReason::kEos:
-      impl_->series.finish_eos.Increment();
-      break;
-    case FinishReason::kMaxLength:
-      impl_->series.finish_max_length.Increment();
-      break;
-    case FinishReason::kRepetition:
-      impl_->series.finish_repetition.Increment();
-      break;
-  }
+  impl_->series.finish[static_cast<size_t>(best.finish_reason)]->Increment();
   if (result.times.steps > 0) {
     impl_->series.token_seconds.Observe(absl::ToDoubleSeconds(result.times.decode) /
                                         result.times.steps);

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "engine/decode/observer.h"
@@ -44,6 +45,14 @@ struct CallRecord {
   std::optional<std::string_view> principal;  // who called, if known
 };
 
+// Who is asked at every scrape, as soon as they are there.
+struct MetricSources {
+  std::function<ListenerStats()> grpc, http;          // the connections of the ports
+  std::function<std::vector<BudgetStats>()> budgets;  // memory, and places for documents
+  std::function<TracerStats()> traces;                // the spans that were sent and dropped
+  std::function<DatabaseStats()> store;
+};
+
 // What is read again when its files change.
 enum class Reloaded { kCertificates, kTokens };
 
@@ -60,16 +69,8 @@ class Metrics : public Observer {
 
   // Reads the gauges of the queue and the KV memory from `pool` at every scrape, unless it is null.
   void Watch(const WorkerPool* pool);
-  // Does the same for the connections of the gRPC port and of the HTTP port.
-  void WatchGrpc(std::function<ListenerStats()> connections);
-  void WatchHttp(std::function<ListenerStats()> connections);
-  // And for the bytes of answers that wait for their clients.
-  void WatchBudgets(std::function<std::vector<BudgetStats>()> budgets);
-  // And for the spans that were sent and dropped.
-  void WatchTraces(std::function<TracerStats()> stats);
-
-  // And for what the store does.
-  void WatchStore(std::function<DatabaseStats()> stats);
+  // Calls `add`, which adds sources.
+  void Watch(absl::FunctionRef<void(MetricSources* sources)> add);
 
   // Creates the series of a path that the HTTP port serves for an API; "" and "" for all others.
   void AddHttpPath(const std::string& api, const std::string& path);

@@ -42,10 +42,36 @@ class Grouping {
   // The language of a text that is served.  None if there is no evidence that is worth an error;
   // NotServed, of a text that is `named` so, if it is in another one.
   absl::StatusOr<std::optional<DetectedLanguage>> Detect(const std::string& text,
-                                                         const std::string& named);
+                                                         const std::string& named) {
+    const std::vector<DetectedLanguage> likely = DetectLanguages(text, has_markup_);
+    absl::Status why;
+    for (const DetectedLanguage& candidate : likely) {
+      const absl::StatusOr<size_t> group = GroupOf(candidate.language);
+      if (group.ok()) return candidate;
+      why.Update(group.status());
+    }
+    if (likely.empty() || likely.front().confidence < kSure) return std::nullopt;
+    if (text.size() > kShort) return NotServed(named, likely.front(), why);
+    const std::vector<DetectedLanguage> readable = LikeliestAmong(text, Readable(), has_markup_);
+    if (readable.empty()) return NotServed(named, likely.front(), why);
+    return readable.size() == 1 ? std::optional(readable.front()) : std::nullopt;
+  }
 
   // The index of the group of `language`.
-  absl::StatusOr<size_t> GroupOf(const std::string& language);
+  absl::StatusOr<size_t> GroupOf(const std::string& language) {
+    if (const auto known = by_language_.find(language); known != by_language_.end()) {
+      return known->second;
+    }
+    TextGroup group = {.language = language, .route = {}, .texts = {}};
+    if (absl::StatusOr<Route> route = served_.find(language); route.ok()) {
+      group.route = *std::move(route);
+    } else if (!IsTarget(language)) {
+      return route.status();
+    }
+    by_language_.emplace(language, groups_.size());
+    groups_.push_back(std::move(group));
+    return groups_.size() - 1;
+  }
 
   std::vector<TextGroup>& groups() { return groups_; }
 
@@ -53,7 +79,18 @@ class Grouping {
   bool IsTarget(const std::string& language) const {
     return !language.empty() && SameLanguage(language, served_.target);
   }
-  const std::vector<std::string>& Readable();
+
+  // The languages that a text of this request may be in; none if the models read very many.
+  const std::vector<std::string>& Readable() {
+    if (readable_.has_value()) return *readable_;
+    readable_.emplace();
+    const std::vector<std::string> languages = served_.languages();
+    if (languages.size() > kFew) return *readable_;
+    for (const std::string& language : languages) {
+      if (IsTarget(language) || served_.find(language).ok()) readable_->push_back(language);
+    }
+    return *readable_;
+  }
 
   const ServedSources& served_;
   const bool has_markup_;
@@ -61,49 +98,6 @@ class Grouping {
   std::vector<TextGroup> groups_;
   std::optional<std::vector<std::string>> readable_;
 };
-
-absl::StatusOr<size_t> Grouping::GroupOf(const std::string& language) {
-  if (const auto known = by_language_.find(language); known != by_language_.end()) {
-    return known->second;
-  }
-  TextGroup group = {.language = language, .route = {}, .texts = {}};
-  if (absl::StatusOr<Route> route = served_.find(language); route.ok()) {
-    group.route = *std::move(route);
-  } else if (!IsTarget(language)) {
-    return route.status();
-  }
-  by_language_.emplace(language, groups_.size());
-  groups_.push_back(std::move(group));
-  return groups_.size() - 1;
-}
-
-// The languages that a text of this request may be in; none if the models read very many.
-const std::vector<std::string>& Grouping::Readable() {
-  if (readable_.has_value()) return *readable_;
-  readable_.emplace();
-  const std::vector<std::string> languages = served_.languages();
-  if (languages.size() > kFew) return *readable_;
-  for (const std::string& language : languages) {
-    if (IsTarget(language) || served_.find(language).ok()) readable_->push_back(language);
-  }
-  return *readable_;
-}
-
-absl::StatusOr<std::optional<DetectedLanguage>> Grouping::Detect(const std::string& text,
-                                                                 const std::string& named) {
-  const std::vector<DetectedLanguage> likely = DetectLanguages(text, has_markup_);
-  absl::Status why;
-  for (const DetectedLanguage& candidate : likely) {
-    const absl::StatusOr<size_t> group = GroupOf(candidate.language);
-    if (group.ok()) return candidate;
-    why.Update(group.status());
-  }
-  if (likely.empty() || likely.front().confidence < kSure) return std::nullopt;
-  if (text.size() > kShort) return NotServed(named, likely.front(), why);
-  const std::vector<DetectedLanguage> readable = LikeliestAmong(text, Readable(), has_markup_);
-  if (readable.empty()) return NotServed(named, likely.front(), why);
-  return readable.size() == 1 ? std::optional(readable.front()) : std::nullopt;
-}
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "server/api/bulk_exchange.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <utility>
 #include <vector>
 
@@ -206,10 +208,8 @@ void BulkExchange::SetError(const absl::Status& status, v1::Error* error) const 
   error->set_message(std::string(told.message()));
   error->set_field(FieldOf(told));
   if (!absl::IsResourceExhausted(told)) return;
-  const int64_t milliseconds =
-      absl::ToInt64Milliseconds(RetryAfterOf(status).value_or(absl::Seconds(1)));
-  error->mutable_retry_delay()->set_seconds(milliseconds / 1000);
-  error->mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1'000'000));
+  *error->mutable_retry_delay() = google::protobuf::util::TimeUtil::MillisecondsToDuration(
+      absl::ToInt64Milliseconds(RetryAfterOf(status).value_or(absl::Seconds(1))));
 }
 
 void BulkExchange::Book(const Open& open, const absl::Status& status) const {

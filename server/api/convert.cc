@@ -1,5 +1,7 @@
 #include "server/api/convert.h"
 
+#include <google/protobuf/util/time_util.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/api/convert_alignment.h"
 #include "server/api/glossaries.h"
@@ -93,57 +96,20 @@ absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
   return options;
 }
 
-absl::StatusOr<Truncation> FromProto(v1::Truncation truncation) {
-  switch (truncation) {
-    case v1::TRUNCATION_UNSPECIFIED:
-      return Truncation::kDivide;
-    case v1::TRUNCATION_REJECT:
-      return Truncation::kReject;
-    case v1::TRUNCATION_TRUNCATE:
-      return Truncation::kTruncate;
-    default:
-      return InvalidField("truncation",
-                          std::to_string(truncation) + " is not a value of Truncation");
-  }
+// What stands for a value of an enum: `ours` has one for each, in their order.
+template <typename Theirs, typename Ours, size_t kCount>
+absl::StatusOr<Ours> FromEnum(const char* field, Theirs value, const Ours (&ours)[kCount]) {
+  if (value >= 0 && static_cast<size_t>(value) < kCount) return ours[value];
+  return InvalidField(field, absl::StrCat(static_cast<int>(value), " is not a value of ",
+                                          google::protobuf::GetEnumDescriptor<Theirs>()->name()));
 }
 
-absl::StatusOr<Splitting> FromProto(v1::SentenceSplitting splitting) {
-  switch (splitting) {
-    case v1::SENTENCE_SPLITTING_UNSPECIFIED:
-      return Splitting::kAuto;
-    case v1::SENTENCE_SPLITTING_NONE:
-      return Splitting::kNone;
-    case v1::SENTENCE_SPLITTING_SENTENCES:
-      return Splitting::kSentences;
-    default:
-      return InvalidField("sentence_splitting",
-                          std::to_string(splitting) + " is not a value of SentenceSplitting");
-  }
-}
-
-absl::StatusOr<Markup> FromProto(v1::Markup markup) {
-  switch (markup) {
-    case v1::MARKUP_UNSPECIFIED:
-    case v1::MARKUP_NONE:
-      return Markup::kNone;
-    case v1::MARKUP_HTML:
-      return Markup::kHtml;
-    case v1::MARKUP_XML:
-      return Markup::kXml;
-    default:
-      return InvalidField("markup", std::to_string(markup) + " is not a value of Markup");
-  }
-}
-
-absl::StatusOr<bool> KeepsLiterals(v1::Literals literals) {
-  if (v1::Literals_IsValid(literals)) return literals != v1::LITERALS_OFF;
-  return InvalidField("literals", std::to_string(literals) + " is not a value of Literals");
-}
-
-absl::StatusOr<bool> RefusesLowQuality(v1::LowQuality low) {
-  if (v1::LowQuality_IsValid(low)) return low == v1::LOW_QUALITY_REFUSE;
-  return InvalidField("low_quality", std::to_string(low) + " is not a value of LowQuality");
-}
+constexpr Truncation kTruncations[] = {Truncation::kDivide, Truncation::kReject,
+                                       Truncation::kTruncate};
+constexpr Splitting kSplittings[] = {Splitting::kAuto, Splitting::kNone, Splitting::kSentences};
+constexpr Markup kMarkups[] = {Markup::kNone, Markup::kNone, Markup::kHtml, Markup::kXml};
+constexpr bool kKeepsLiterals[] = {true, true, false, true};
+constexpr bool kRefusesLowQuality[] = {false, false, true};
 
 MarkupOptions FromProto(const v1::MarkupOptions& proto) {
   MarkupOptions options;
@@ -158,44 +124,18 @@ MarkupOptions FromProto(const v1::MarkupOptions& proto) {
   return options;
 }
 
-v1::FinishReason ToProto(FinishReason reason) {
-  switch (reason) {
-    case FinishReason::kEos:
-      return v1::FINISH_REASON_EOS;
-    case FinishReason::kMaxLength:
-      return v1::FINISH_REASON_MAX_LENGTH;
-    case FinishReason::kRepetition:
-      return v1::FINISH_REASON_REPETITION;
-  }
-  return v1::FINISH_REASON_UNSPECIFIED;
-}
+// By FinishReason, MemoryMatch::Kind and VersionState.
+constexpr v1::FinishReason kFinishReasons[] = {v1::FINISH_REASON_EOS, v1::FINISH_REASON_MAX_LENGTH,
+                                               v1::FINISH_REASON_REPETITION};
+constexpr v1::MemoryMatch::Kind kMatchKinds[] = {
+    v1::MemoryMatch::KIND_CONTEXT, v1::MemoryMatch::KIND_EXACT, v1::MemoryMatch::KIND_REPAIRED,
+    v1::MemoryMatch::KIND_TRANSLATED};
+constexpr v1::Model::State kStates[] = {v1::Model::STATE_LOADING, v1::Model::STATE_READY,
+                                        v1::Model::STATE_DRAINING, v1::Model::STATE_FAILED};
 
-v1::MemoryMatch::Kind ToProto(MemoryMatch::Kind kind) {
-  switch (kind) {
-    case MemoryMatch::kContext:
-      return v1::MemoryMatch::KIND_CONTEXT;
-    case MemoryMatch::kExact:
-      return v1::MemoryMatch::KIND_EXACT;
-    case MemoryMatch::kRepaired:
-      return v1::MemoryMatch::KIND_REPAIRED;
-    case MemoryMatch::kTranslated:
-      return v1::MemoryMatch::KIND_TRANSLATED;
-  }
-  return v1::MemoryMatch::KIND_UNSPECIFIED;
-}
-
-v1::Model::State ToProto(VersionState state) {
-  switch (state) {
-    case VersionState::kLoading:
-      return v1::Model::STATE_LOADING;
-    case VersionState::kReady:
-      return v1::Model::STATE_READY;
-    case VersionState::kDraining:
-      return v1::Model::STATE_DRAINING;
-    case VersionState::kFailed:
-      return v1::Model::STATE_FAILED;
-  }
-  return v1::Model::STATE_UNSPECIFIED;
+template <typename Theirs, typename Ours, size_t kCount>
+Theirs ToProto(Ours value, const Theirs (&theirs)[kCount]) {
+  return theirs[static_cast<size_t>(value)];
 }
 
 WordRules WordsFrom(const v1::DecodingOptions& proto) {
@@ -238,13 +178,13 @@ void AddFaults(const std::vector<LiteralFault>& faults, TextSpan source, v1::Qua
 }
 
 // What the judge says; of a part of the translation, only its words in these bytes.
-void AddJudgement(const std::optional<Quality>& quality, const std::vector<DoubtfulWord>& doubtful,
+void AddJudgement(const std::optional<Quality>& quality, const TranslatedHypothesis& whole,
                   TextSpan target, bool features, v1::Quality* proto) {
-  if (!quality.has_value()) return;
+  if (!quality.has_value() || !whole.quality.has_value()) return;
   proto->set_score(quality->score);
   const bool checked = quality->reverse_log_prob.has_value();
   if (checked) proto->set_reverse_log_prob(*quality->reverse_log_prob);
-  for (const DoubtfulWord& word : doubtful) {
+  for (const DoubtfulWord& word : whole.quality->doubtful) {
     if (word.span.begin < target.begin || word.span.end > target.end) continue;
     v1::DoubtfulWord* const to = proto->add_doubtful();
     to->set_begin(static_cast<int>(word.span.begin));
@@ -264,33 +204,31 @@ float MeanLogProb(const TranslatedHypothesis& hypothesis) {
   return hypothesis.log_prob / static_cast<float>(std::max(1, hypothesis.scored_tokens));
 }
 
-void SetDuration(absl::Duration duration, google::protobuf::Duration* proto) {
-  proto->set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
-  proto->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(duration)));
+void SetQuality(const TranslatedHypothesis& hypothesis, bool features, v1::Quality* proto) {
+  SetQuality(MeanLogProb(hypothesis), hypothesis.min_log_prob, proto);
+  AddFaults(hypothesis.literal_faults, kWholeText, proto);
+  AddJudgement(hypothesis.quality, hypothesis, kWholeText, features, proto);
+}
+
+google::protobuf::Duration ToProto(absl::Duration duration) {
+  return google::protobuf::util::TimeUtil::NanosecondsToDuration(
+      absl::ToInt64Nanoseconds(duration));
 }
 
 template <typename Proto>
 void SetStages(const TranslateTimes& times, Proto* proto) {
-  SetDuration(times.tokenize, proto->mutable_tokenize());
-  SetDuration(times.queue, proto->mutable_queue());
-  SetDuration(times.encode, proto->mutable_encode());
-  SetDuration(times.decode, proto->mutable_decode());
-  SetDuration(times.detokenize, proto->mutable_detokenize());
+  *proto->mutable_tokenize() = ToProto(times.tokenize);
+  *proto->mutable_queue() = ToProto(times.queue);
+  *proto->mutable_encode() = ToProto(times.encode);
+  *proto->mutable_decode() = ToProto(times.decode);
+  *proto->mutable_detokenize() = ToProto(times.detokenize);
 }
 
 }  // namespace
 
 absl::StatusOr<Priority> FromProto(v1::Priority priority, Priority unspecified) {
-  switch (priority) {
-    case v1::PRIORITY_UNSPECIFIED:
-      return unspecified;
-    case v1::PRIORITY_INTERACTIVE:
-      return Priority::kInteractive;
-    case v1::PRIORITY_BATCH:
-      return Priority::kBatch;
-    default:
-      return InvalidField("priority", std::to_string(priority) + " is not a value of Priority");
-  }
+  const Priority priorities[] = {unspecified, Priority::kInteractive, Priority::kBatch};
+  return FromEnum("priority", priority, priorities);
 }
 
 absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
@@ -306,17 +244,19 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
                                       request->previous_translations().end());
   engine.target_prefixes.assign(request->target_prefixes().begin(),
                                 request->target_prefixes().end());
-  ASSIGN_OR_RETURN(engine.truncation, FromProto(request->truncation()));
-  ASSIGN_OR_RETURN(engine.splitting, FromProto(request->sentence_splitting()));
-  ASSIGN_OR_RETURN(engine.markup, FromProto(request->markup()));
+  ASSIGN_OR_RETURN(engine.truncation, FromEnum("truncation", request->truncation(), kTruncations));
+  ASSIGN_OR_RETURN(engine.splitting,
+                   FromEnum("sentence_splitting", request->sentence_splitting(), kSplittings));
+  ASSIGN_OR_RETURN(engine.markup, FromEnum("markup", request->markup(), kMarkups));
   engine.markup_options = FromProto(request->markup_options());
-  ASSIGN_OR_RETURN(engine.keep_literals, KeepsLiterals(request->literals()));
+  ASSIGN_OR_RETURN(engine.keep_literals, FromEnum("literals", request->literals(), kKeepsLiterals));
   if (request->literals() == v1::LITERALS_STRINGS) engine.text_source = TextSource::kStrings;
   engine.set_direction = request->output().set_direction();
   engine.check_literals = engine.judge = request->output().quality();
   if (request->has_memory_threshold()) engine.memory_threshold = request->memory_threshold();
   if (request->has_min_quality()) engine.min_quality = request->min_quality();
-  ASSIGN_OR_RETURN(engine.refuse_low_quality, RefusesLowQuality(request->low_quality()));
+  ASSIGN_OR_RETURN(engine.refuse_low_quality,
+                   FromEnum("low_quality", request->low_quality(), kRefusesLowQuality));
   engine.source_language = std::move(*request->mutable_source_language());
   engine.target_language = std::move(*request->mutable_target_language());
   engine.texts.reserve(request->contents_size());
@@ -330,15 +270,8 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     v1::Hypothesis* const to = proto->add_hypotheses();
     to->set_text(from.text);
     to->set_score(from.score);
-    to->set_finish_reason(ToProto(from.finish_reason));
-    if (output.quality()) {
-      SetQuality(MeanLogProb(from), from.min_log_prob, to->mutable_quality());
-      AddFaults(from.literal_faults, kWholeText, to->mutable_quality());
-      if (from.quality.has_value()) {
-        AddJudgement(from.quality, from.quality->doubtful, kWholeText, output.quality_features(),
-                     to->mutable_quality());
-      }
-    }
+    to->set_finish_reason(ToProto(from.finish_reason, kFinishReasons));
+    if (output.quality()) SetQuality(from, output.quality_features(), to->mutable_quality());
     if (output.tokens()) {
       to->mutable_tokens()->Assign(from.tokens.begin(), from.tokens.end());
       to->mutable_token_ids()->Assign(from.token_ids.begin(), from.token_ids.end());
@@ -366,7 +299,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     to->set_source(match.segment.source);
     to->set_target(match.segment.target);
     to->set_percent(match.percent);
-    to->set_kind(ToProto(match.kind));
+    to->set_kind(ToProto(match.kind, kMatchKinds));
     to->set_source_begin(static_cast<int>(match.span.begin));
     to->set_source_end(static_cast<int>(match.span.end));
   }
@@ -385,12 +318,10 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     span->set_part(sentence.is_part);
     if (output.quality()) {
       SetQuality(sentence.mean_log_prob, sentence.min_log_prob, span->mutable_quality());
-      AddFaults(translation.hypotheses.front().literal_faults, sentence.source,
-                span->mutable_quality());
-      const std::optional<Quality>& whole = translation.hypotheses.front().quality;
-      AddJudgement(sentence.quality,
-                   whole.has_value() ? whole->doubtful : std::vector<DoubtfulWord>(),
-                   sentence.target, output.quality_features(), span->mutable_quality());
+      const TranslatedHypothesis& whole = translation.hypotheses.front();
+      AddFaults(whole.literal_faults, sentence.source, span->mutable_quality());
+      AddJudgement(sentence.quality, whole, sentence.target, output.quality_features(),
+                   span->mutable_quality());
     }
   }
 }
@@ -405,7 +336,7 @@ void ToProto(FinishedSentence sentence, v1::FinishedSentence* proto) {
   proto->mutable_span()->set_target_end(static_cast<int>(sentence.target_span.end));
   proto->mutable_span()->set_part(sentence.is_part);
   proto->set_score(sentence.score);
-  proto->set_finish_reason(ToProto(sentence.finish_reason));
+  proto->set_finish_reason(ToProto(sentence.finish_reason, kFinishReasons));
 }
 
 void ToProto(const Translation& translation, const std::string& end,
@@ -420,13 +351,7 @@ void ToProto(const Translation& translation, const std::string& end,
   proto->set_score(MeanLogProb(hypothesis));
   proto->set_perplexity(std::exp(-proto->score()));
   if (request.quality()) {
-    v1::Quality* const quality = proto->mutable_quality();
-    SetQuality(proto->score(), hypothesis.min_log_prob, quality);
-    AddFaults(hypothesis.literal_faults, kWholeText, quality);
-    if (hypothesis.quality.has_value()) {
-      AddJudgement(hypothesis.quality, hypothesis.quality->doubtful, kWholeText,
-                   request.quality_features(), quality);
-    }
+    SetQuality(hypothesis, request.quality_features(), proto->mutable_quality());
   }
   if (request.alignments()) {
     ToProto(hypothesis.alignment, request.attention(), proto->mutable_alignment(),
@@ -435,7 +360,7 @@ void ToProto(const Translation& translation, const std::string& end,
 }
 
 void ToProto(const TranslateResponse& response, absl::Duration total, v1::Timing* proto) {
-  SetDuration(total, proto->mutable_total());
+  *proto->mutable_total() = ToProto(total);
   SetStages(response.times, proto);
   proto->set_reused_sentences(response.reused_sentences);
   proto->set_decoder_steps(response.times.steps);
@@ -493,13 +418,13 @@ void ToProto(const ServedModel& model, v1::Model* proto) {
     v1::ModelVersion* const to = proto->add_versions();
     to->set_label(version.label);
     to->set_version(version.version);
-    to->set_state(ToProto(version.state));
+    to->set_state(ToProto(version.state, kStates));
     to->set_percent(version.percent);
     to->set_failure(NameOf(version.failure));
   }
   if (model.stable != nullptr) return;
   proto->set_state(model.versions.empty() ? v1::Model::STATE_UNSPECIFIED
-                                          : ToProto(model.versions.front().state));
+                                          : ToProto(model.versions.front().state, kStates));
 }
 
 }  // namespace dragoman

@@ -57,23 +57,21 @@ absl::Status ScoreExchange::Run(v1::ScoreRequest proto) {
   pairs.source_language = proto.source_language();
   pairs.target_language = proto.target_language();
   ASSIGN_OR_RETURN(pairs.alignment, AlignmentFrom(proto, ""));
-  output_.set_alignments(proto.alignments());
-  output_.set_attention(proto.attention());
-  output_.set_quality(proto.quality());
-  output_.set_quality_features(proto.quality_features());
   pairs.judge = pairs.check_literals = proto.quality();
   for (const v1::ScorePair& pair : proto.pairs()) {
     pairs.texts.push_back(pair.source());
     pairs.targets.push_back(pair.target());
   }
   Itinerary itinerary = {{{.language = pairs.source_language, .route = Route(translator)}}};
+  proto.clear_pairs();
+  output_ = proto;
   if (proto.reverse_check()) {
     if (!proto.quality()) return InvalidField("reverse_check", "goes with quality");
     ASSIGN_OR_RETURN(itinerary.check,
                      FindReverse(*parts().models, Route(translator),
                                  {pairs.source_language, pairs.target_language}, call().permit()));
   }
-  RETURN_IF_ERROR(call().permit().TakeTexts(proto.pairs_size()));
+  RETURN_IF_ERROR(call().permit().TakeTexts(call().size().texts));
   Translate(std::move(pairs), std::move(itinerary), request(),
             [this](TranslateResponse result) { Scored(std::move(result)); });
   return absl::OkStatus();

@@ -1,5 +1,9 @@
 #include "server/base/errors.h"
 
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -59,9 +63,8 @@ google::rpc::ResourceInfo Missing(const char* type, const std::string& name,
 
 google::rpc::RetryInfo RetryIn(absl::Duration delay) {
   google::rpc::RetryInfo detail;
-  const int64_t milliseconds = absl::ToInt64Milliseconds(delay);
-  detail.mutable_retry_delay()->set_seconds(milliseconds / 1000);
-  detail.mutable_retry_delay()->set_nanos(static_cast<int32_t>(milliseconds % 1000 * 1000000));
+  *detail.mutable_retry_delay() =
+      google::protobuf::util::TimeUtil::MillisecondsToDuration(absl::ToInt64Milliseconds(delay));
   return detail;
 }
 
@@ -210,88 +213,56 @@ bool IsServersError(absl::StatusCode code) {
 }
 
 absl::Status ForClient(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kNotFound:
-    case absl::StatusCode::kAlreadyExists:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kResourceExhausted:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDeadlineExceeded:
-    case absl::StatusCode::kCancelled:
-    case absl::StatusCode::kUnimplemented:
-    case absl::StatusCode::kUnauthenticated:
-    case absl::StatusCode::kPermissionDenied:
-      return Clipped(status);
-    default:
-      if (status.GetPayload(kShownPayload).has_value()) return Clipped(status);
-      return absl::InternalError("internal error");
-  }
+  constexpr absl::StatusCode kHidden[] = {absl::StatusCode::kUnknown, absl::StatusCode::kAborted,
+                                          absl::StatusCode::kOutOfRange,
+                                          absl::StatusCode::kInternal, absl::StatusCode::kDataLoss};
+  const bool hidden =
+      std::find(std::begin(kHidden), std::end(kHidden), status.code()) != std::end(kHidden);
+  if (!hidden || status.GetPayload(kShownPayload).has_value()) return Clipped(status);
+  return absl::InternalError("internal error");
 }
 
 int HttpCodeOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return 200;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kOutOfRange:
-      return 400;
-    case absl::StatusCode::kUnauthenticated:
-      return 401;
-    case absl::StatusCode::kPermissionDenied:
-      return 403;
-    case absl::StatusCode::kNotFound:
-      return 404;
-    case absl::StatusCode::kAlreadyExists:
-      return 409;
-    case absl::StatusCode::kResourceExhausted:
-      return IsMessageTooLarge(status) ? 413 : 429;
-    case absl::StatusCode::kCancelled:
-      return 499;  // in case anybody reads it
-    case absl::StatusCode::kUnimplemented:
-      return 501;
-    case absl::StatusCode::kUnavailable:
-      return 503;
-    case absl::StatusCode::kDeadlineExceeded:
-      return 504;
-    default:
-      return 500;
+  constexpr std::pair<absl::StatusCode, int> kCodes[] = {
+      {absl::StatusCode::kOk, 200},
+      {absl::StatusCode::kInvalidArgument, 400},
+      {absl::StatusCode::kFailedPrecondition, 400},
+      {absl::StatusCode::kOutOfRange, 400},
+      {absl::StatusCode::kUnauthenticated, 401},
+      {absl::StatusCode::kPermissionDenied, 403},
+      {absl::StatusCode::kNotFound, 404},
+      {absl::StatusCode::kAlreadyExists, 409},
+      {absl::StatusCode::kResourceExhausted, 429},
+      {absl::StatusCode::kCancelled, 499},  // in case anybody reads it
+      {absl::StatusCode::kUnimplemented, 501},
+      {absl::StatusCode::kUnavailable, 503},
+      {absl::StatusCode::kDeadlineExceeded, 504}};
+  if (absl::IsResourceExhausted(status) && IsMessageTooLarge(status)) return 413;
+  for (const auto& [code, http] : kCodes) {
+    if (code == status.code()) return http;
   }
+  return 500;
 }
 
 google::rpc::Status ToRpcStatus(const absl::Status& status, absl::Duration retry_delay) {
   google::rpc::Status rich;
   rich.set_code(static_cast<int>(status.code()));  // absl's codes are gRPC's
   rich.set_message(std::string(status.message()));
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-      if (const std::string field = FieldOf(status); !field.empty()) {
-        AddDetail(BadField(field, rich.message()), &rich);
-      }
-      break;
-    case absl::StatusCode::kNotFound:
-      if (const std::string type = Payload(status, kKeptPayload); !type.empty()) {
-        AddDetail(Missing(type.c_str(), Payload(status, kIdPayload), rich.message()), &rich);
-      } else {
-        const std::string name = Payload(status, kModelPayload);
-        AddDetail(Missing("dragoman.v1.Model", name, rich.message()), &rich);
-      }
-      break;
-    case absl::StatusCode::kResourceExhausted:
-      AddDetail(RetryIn(retry_delay), &rich);
-      break;
-    case absl::StatusCode::kDeadlineExceeded:
-      if (IsCannotBeMet(status)) AddDetail(Because("CANNOT_BE_MET"), &rich);
-      break;
-    case absl::StatusCode::kPermissionDenied:
-      if (const std::string right = MissingRightOf(status); !right.empty()) {
-        AddDetail(Missing(right), &rich);
-      }
-      break;
-    default:
-      break;
+  const std::string field = FieldOf(status), right = MissingRightOf(status);
+  const std::string type = Payload(status, kKeptPayload);
+  if (absl::IsInvalidArgument(status) && !field.empty()) {
+    AddDetail(BadField(field, rich.message()), &rich);
+  } else if (absl::IsNotFound(status) && !type.empty()) {
+    AddDetail(Missing(type.c_str(), Payload(status, kIdPayload), rich.message()), &rich);
+  } else if (absl::IsNotFound(status)) {
+    const std::string name = Payload(status, kModelPayload);
+    AddDetail(Missing("dragoman.v1.Model", name, rich.message()), &rich);
+  } else if (absl::IsResourceExhausted(status)) {
+    AddDetail(RetryIn(retry_delay), &rich);
+  } else if (IsCannotBeMet(status)) {
+    AddDetail(Because("CANNOT_BE_MET"), &rich);
+  } else if (absl::IsPermissionDenied(status) && !right.empty()) {
+    AddDetail(Missing(right), &rich);
   }
   return rich;
 }

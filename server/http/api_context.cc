@@ -40,22 +40,15 @@ absl::StatusOr<absl::Duration> ParseGrpcTimeout(std::string_view text) {
       !absl::SimpleAtoi(absl::string_view(text.data(), text.size() - 1), &number) || number <= 0) {
     return BadTimeout(kGrpcTimeoutHeader, text);
   }
-  switch (text.back()) {
-    case 'H':
-      return absl::Hours(number);
-    case 'M':
-      return absl::Minutes(number);
-    case 'S':
-      return absl::Seconds(number);
-    case 'm':
-      return absl::Milliseconds(number);
-    case 'u':
-      return absl::Microseconds(number);
-    case 'n':
-      return absl::Nanoseconds(number);
-    default:
-      return BadTimeout(kGrpcTimeoutHeader, text);
+  for (const auto& [unit, one] : {std::pair('H', absl::Hours(1)),
+                                  {'M', absl::Minutes(1)},
+                                  {'S', absl::Seconds(1)},
+                                  {'m', absl::Milliseconds(1)},
+                                  {'u', absl::Microseconds(1)},
+                                  {'n', absl::Nanoseconds(1)}}) {
+    if (text.back() == unit) return number * one;
   }
+  return BadTimeout(kGrpcTimeoutHeader, text);
 }
 
 }  // namespace

@@ -65,31 +65,13 @@ HttpResponse RefuseMethod(const HttpRoute& route, const std::string& allowed) {
 }
 
 int RpcCodeOf(int http_code) {
-  switch (http_code) {
-    case 401:
-      return 16;
-    case 403:
-    case 426:
-      return 7;
-    case 404:
-      return 5;
-    case 413:
-    case 429:
-    case 431:
-      return 8;
-    case 405:
-    case 501:
-      return 12;
-    case 408:
-    case 504:
-      return 4;
-    case 503:
-      return 14;
-    case 500:
-      return 13;
-    default:
-      return 3;
+  constexpr std::pair<int, int> kCodes[] = {{401, 16}, {403, 7},  {426, 7},  {404, 5},  {413, 8},
+                                            {429, 8},  {431, 8},  {405, 12}, {501, 12}, {408, 4},
+                                            {504, 4},  {503, 14}, {500, 13}};
+  for (const auto& [http, rpc] : kCodes) {
+    if (http == http_code) return rpc;
   }
+  return 3;
 }
 
 }  // namespace

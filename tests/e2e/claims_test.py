@@ -168,13 +168,9 @@ class ClaimsTest(unittest.TestCase):
         listed = set(re.findall(r"^\| (\d+) \| ([A-Z_]+) \|", read("docs/errors.md"), re.M))
         self.assertEqual({code for _, code in listed} - CODES, set())
         # What errors.cc makes of a code is what the page says.
-        mapped, names = set(), []
         source = re.search(r"int HttpCodeOf\(.*?\n}\n", read("server/base/errors.cc"), re.S)[0]
-        for name, numbers in re.findall(r"StatusCode::k(\w+):|return ([^;]+);", source):
-            names += [re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()] if name else []
-            if numbers:
-                mapped |= {(number, each) for number in re.findall(r"\d{3}", numbers) for each in names}
-                names = []
+        found = re.findall(r"(?:StatusCode::k|absl::Is)(\w+)(?:, |\(status\).* return )(\d{3})", source)
+        mapped = {(number, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()) for name, number in found}
         known = {code for _, code in listed}
         self.assertEqual({(number, code) for number, code in mapped if code in known}, listed - {("500", "INTERNAL")})
 

@@ -232,8 +232,7 @@ class Translation {
     if (!flags_.resume.empty() && !flags_.json && several) {
       return absl::InvalidArgumentError(
           "--resume counts lines, and --num-hypotheses or --alignments makes several of a text: "
-          "use "
-          "--output json");
+          "use --output json");
     }
     return absl::OkStatus();
   }

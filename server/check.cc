@@ -120,12 +120,11 @@ bool CheckModel(const std::string& directory, bool without_weights, std::ostream
     *out << "cannot be served\n";
     return false;
   }
-  *out
-      << "can be served: dragoman-server --model NAME=" << directory << "\n"
-      << "verified: the configuration describes a network of this engine; each of its tensors is "
-         "there, "
-         "in its shape, and none is left over; the tokenizer's pieces are those of the vocabulary\n"
-      << "not verified: what the weights translate, as none of them was read\n";
+  *out << "can be served: dragoman-server --model NAME=" << directory << "\n"
+       << "verified: the configuration describes a network of this engine; each of its tensors is "
+          "there, in its shape, and none is left over; the tokenizer's pieces are those of the "
+          "vocabulary\n"
+       << "not verified: what the weights translate, as none of them was read\n";
   return true;
 }
 

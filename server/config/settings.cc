@@ -64,8 +64,7 @@ constexpr Setting kSettings[] = {
      "Where to serve /metrics, and the probes once more, in plain text", 0, 0, "that of HTTP"},
     {"admin_address", kText, kAtStart, "ADDRESS", "",
      "Where operators call AdminService: unix:PATH, for the owner of the process, or HOST:PORT, "
-     "for "
-     "principals of --auth-tokens with the right to it",
+     "for principals of --auth-tokens with the right to it",
      0, 0, "none"},
     {"drain_delay", kDuration, kAtStart, "DURATION", "0s",
      "How long to keep serving after SIGTERM, while health checks already report not ready", 0,
@@ -138,8 +137,7 @@ constexpr Setting kSettings[] = {
      kMaxInt},
     {"max_documents", kNumber, kAtStart, "FILES", "16",
      "Files that are translated at a time, of one caller half of them; more get "
-     "RESOURCE_EXHAUSTED; "
-     "0: none are",
+     "RESOURCE_EXHAUSTED; 0: none are",
      0, 1024},
 
     {"tls_cert", kText, kAtStart, "FILE", "",

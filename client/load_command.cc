@@ -1,24 +1,19 @@
 // dragoman load: the load generator.
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iomanip>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "client/commands.h"
 #include "client/json.h"
-#include "client/line_reader.h"
 #include "client/load_curve.h"
 #include "client/load_generator.h"
+#include "client/text_table.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
 
@@ -37,18 +32,15 @@ constexpr char kLoadNotes[] =
     "writes curve.json, curve.csv and curve.svg.  The exit code is 2 if at some rate no answer was "
     "OK.";
 
-const std::vector<std::string>& DefaultTexts() {
-  static const auto* const kTexts = new std::vector<std::string>{
-      "Good morning.",
-      "Where is the nearest station?",
-      "I would like a cup of coffee, please.",
-      "She has lived in Boston for three years.",
-      "What time does the next train leave?",
-      "We had a lot of fun at the party last night.",
-      "If it rains tomorrow, we will stay at home and read.",
-      "He told me that he had never seen such a beautiful house before."};
-  return *kTexts;
-}
+constexpr char kDefaultTexts[] =
+    "Good morning.\n"
+    "Where is the nearest station?\n"
+    "I would like a cup of coffee, please.\n"
+    "She has lived in Boston for three years.\n"
+    "What time does the next train leave?\n"
+    "We had a lot of fun at the party last night.\n"
+    "If it rains tomorrow, we will stay at home and read.\n"
+    "He told me that he had never seen such a beautiful house before.\n";
 
 struct LoadFlags {
   ServerFlags server;
@@ -64,18 +56,12 @@ struct LoadFlags {
 };
 
 absl::StatusOr<std::vector<std::string>> ReadTexts(const std::string& path) {
-  if (path.empty()) return DefaultTexts();
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::NotFoundError(path + ": " + std::strerror(errno));
-  const std::unique_ptr<const int, void (*)(const int*)> closer(&fd,
-                                                                [](const int* f) { close(*f); });
-  std::vector<std::string> texts;
-  LineReader reader(fd, /*max_bytes=*/512 << 10);
-  while (true) {
-    ASSIGN_OR_RETURN(std::optional<std::string> line, reader.Next());
-    if (!line.has_value()) break;
-    if (!line->empty()) texts.push_back(*std::move(line));
+  std::string lines = kDefaultTexts;
+  if (!path.empty()) {
+    ASSIGN_OR_RETURN(lines, ReadUtf8File(path));
   }
+  std::vector<std::string> texts =
+      absl::StrSplit(lines, absl::ByAnyChar("\r\n"), absl::SkipEmpty());
   if (texts.empty()) return absl::InvalidArgumentError(path + " holds no text");
   return texts;
 }

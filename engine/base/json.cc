@@ -91,8 +91,7 @@ absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {
 
 absl::StatusOr<Json> ParseFile(const std::string& path) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  const absl::Span<const std::byte> bytes = file->bytes();
-  return Parse(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()), path);
+  return Parse(file->text(), path);
 }
 
 absl::StatusOr<Json> Wanted(absl::StatusOr<Json> json, Json::value_t type, const char* want,

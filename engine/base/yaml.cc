@@ -146,8 +146,7 @@ absl::StatusOr<Json> ParseYamlObject(std::string_view text, const std::string& n
 
 absl::StatusOr<Json> ReadYamlObject(const std::string& path) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  return ParseYamlObject(
-      {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path);
+  return ParseYamlObject(file->text(), path);
 }
 
 }  // namespace dragoman

@@ -7,8 +7,6 @@
 // follow their configuration alone.
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -17,6 +15,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/families/ctranslate2.h"
@@ -29,18 +28,16 @@ namespace {
 constexpr size_t kMaxTextVocabulary = 1 << 28;  // bytes
 
 absl::StatusOr<std::vector<std::string>> ReadTokenLines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot open"));
-  if (file.tellg() < 0 || static_cast<size_t>(file.tellg()) > kMaxTextVocabulary) {
+  ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
+  std::string_view text = file->text();
+  if (text.size() > kMaxTextVocabulary) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": is not a vocabulary"));
   }
-  file.seekg(0);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   std::vector<std::string> tokens;
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    tokens.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    tokens.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   // A token may itself end in a carriage return.  Only if all do is it part of the line ending.
   const auto ends_in_return = [](const std::string& token) { return token.ends_with('\r'); };

@@ -297,8 +297,7 @@ absl::StatusOr<PieceList> ListPieces(const DirectoryFiles& files, const ModelSpe
   PieceList list;
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                    MappedFile::Open(files.Path(name)));
-  list.pieces =
-      PiecesIn({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()});
+  list.pieces = PiecesIn(file->text());
   ASSIGN_OR_RETURN(list.added, ReadAddedTokens(files, spec));
   return list;
 }

@@ -134,7 +134,7 @@ bool MayHaveCodes(std::string_view json) {
 absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const ModelSpec& spec) {
   ASSIGN_OR_RETURN(const auto file, MappedFile::Open(files.Path("vocab.json")));
   std::vector<std::string> codes;
-  if (MayHaveCodes({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()})) {
+  if (MayHaveCodes(file->text())) {
     ASSIGN_OR_RETURN(const auto vocabulary, ReadVocabulary(files.Path("vocab.json")));
     codes = TargetCodes(*vocabulary);
   }

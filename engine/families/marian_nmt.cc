@@ -71,7 +71,7 @@ absl::Status AddMapping(const std::string& path, Vocabulary* vocabulary) {
 
 absl::Status AddLines(const std::string& path, Vocabulary* vocabulary) {
   ASSIGN_OR_RETURN(const auto file, MappedFile::Open(path));
-  std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  std::string_view text = file->text();
   for (int64_t id = 0; !text.empty(); ++id) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);

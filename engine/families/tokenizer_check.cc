@@ -33,8 +33,7 @@ struct PieceFile {
 std::vector<std::string> PiecesOfFile(const std::string& path) {
   const auto file = MappedFile::Open(path);
   if (!file.ok()) return {};
-  const std::string_view bytes(reinterpret_cast<const char*>((*file)->bytes().data()),
-                               (*file)->bytes().size());
+  const std::string_view bytes = (*file)->text();
   std::string why;
   if (!CheckCharsMap(bytes, &why)) return {};
   std::vector<std::string> pieces = PiecesIn(bytes);

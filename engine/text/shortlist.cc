@@ -296,8 +296,7 @@ void SetBit(int32_t token, std::vector<uint64_t>* bits) {
 bool IsBinaryShortlist(const std::string& path) {
   const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
   if (!file.ok() || (*file)->bytes().size() < sizeof(kMagic)) return false;
-  return Read<uint64_t>({reinterpret_cast<const char*>((*file)->bytes().data()), sizeof(kMagic)},
-                        0) == kMagic;
+  return Read<uint64_t>((*file)->text().substr(0, sizeof(kMagic)), 0) == kMagic;
 }
 
 absl::StatusOr<ShortlistSource> ParseShortlistSource(const std::string& text) {
@@ -333,8 +332,7 @@ absl::StatusOr<std::unique_ptr<const Shortlist>> Shortlist::Load(const Shortlist
                  eos_id < target_vocabulary);
   const Vocabularies vocabularies = {tokenizer, source_vocabulary, target_vocabulary};
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(source.file));
-  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
-                               file->bytes().size());
+  const std::string_view bytes = file->text();
   absl::StatusOr<Table> table = ReadTable(bytes, vocabularies, source);
   if (!table.ok()) return Annotate(table.status(), absl::StrCat("shortlist ", source.file, ": "));
   if (!source.strict || tokenizer.shares_vocabulary()) AddSamePieces(vocabularies, &table->lists);

@@ -333,8 +333,7 @@ const std::string& Tokenizer::TargetPiece(int32_t id) const {
 
 absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::string& path) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
-                               file->bytes().size());
+  const std::string_view bytes = file->text();
   std::string error;
   std::shared_ptr<const PieceModel> model = PieceModel::Load(bytes, &error);
   if (model == nullptr) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error));

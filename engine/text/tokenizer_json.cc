@@ -203,8 +203,7 @@ class TokenizerReader : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, T
 
 absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path, bool keeps_merges) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> mapped, MappedFile::Open(path));
-  const std::string_view text(reinterpret_cast<const char*>(mapped->bytes().data()),
-                              mapped->bytes().size());
+  const std::string_view text = mapped->text();
   if (text.find('\0') != text.npos) {  // the parser would take it for the end
     return absl::InvalidArgumentError(absl::StrCat(path, ": holds a NUL byte"));
   }

@@ -24,8 +24,7 @@ absl::Status WrongId(const std::string& piece, const std::string& id) {
 std::optional<Vocabulary> ReadQuickly(const std::string& path) {
   const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
   if (!file.ok()) return std::nullopt;
-  const std::string_view text(reinterpret_cast<const char*>((*file)->bytes().data()),
-                              (*file)->bytes().size());
+  const std::string_view text = (*file)->text();
   Vocabulary vocabulary;
   const bool read = ForEachNumber(text, [&](std::string piece, uint64_t id) {
     const bool twice = vocabulary.IdOf(piece).has_value();

@@ -190,9 +190,7 @@ absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
   ASSIGN_OR_RETURN(const Share memory, call.context.parts->requests->Take(
                                            HolderOf(call.call->principal(), call.http.peer),
                                            kCopies * form.file->size()));
-  ASSIGN_OR_RETURN(
-      MemoryText text,
-      ParseTmxMemory({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}));
+  ASSIGN_OR_RETURN(MemoryText text, ParseTmxMemory(file->text()));
   text.name = job.name;
   text.owner = call.call->principal();
   ASSIGN_OR_RETURN(const Owned made,

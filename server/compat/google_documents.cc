@@ -74,8 +74,7 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
   ASSIGN_OR_RETURN(const DocumentForm whole, TakeDocumentForm(http, kInput));
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                    MappedFile::Open(whole.file->path()));
-  const std::string_view bytes(reinterpret_cast<const char*>(file->bytes().data()),
-                               file->bytes().size());
+  const std::string_view bytes = file->text();
   constexpr size_t kCopies = 3;  // as JSON, its text, and what that is base64 of
   ASSIGN_OR_RETURN(const Share memory, http.upload->TakeMemory(kCopies * bytes.size()));
   ASSIGN_OR_RETURN(nlohmann::json body, ParseJsonObject(bytes, "the body"));

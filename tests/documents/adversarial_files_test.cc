@@ -175,7 +175,8 @@ std::string FaultOf(const DocumentFormat& format, const Sample& sample, const st
     if (Count(after, plain) < least) return plain + " is lost";
   }
   if (sample.copies == 1 && !HasText(*read)) return "the words are lost";
-  if (sample.copies == 1 && AreNested(before) && !AreNested(after)) return "something crosses";
+  const bool paired = AreNested(before) && !CrossTags(before);
+  if (sample.copies == 1 && paired && !AreNested(after)) return "something crosses";
   const std::set<std::string> known = NumbersIn(before);
   for (const std::string& number : NumbersIn(after)) {
     if (!known.contains(number)) return number + " is new";

@@ -88,7 +88,10 @@ std::string SourceText(Random& random) {
   return text + (random() % 2 == 0 ? "." : "");
 }
 
-bool AreNested(std::string_view text) {
+namespace {
+
+// The bytes from where they begin to where they end of all pairs that the text has once.
+std::vector<std::pair<size_t, size_t>> PairsIn(std::string_view text) {
   const auto once = [&](std::string_view part) {
     const size_t at = text.find(part);
     return at == text.rfind(part) ? at : text.npos;
@@ -98,6 +101,25 @@ bool AreNested(std::string_view text) {
     const size_t from = once(begin), to = once(end);
     if (from != text.npos && to != text.npos) found.emplace_back(from, to);
   }
+  return found;
+}
+
+}  // namespace
+
+bool CrossTags(std::string_view text) {
+  const auto pairs = PairsIn(text);
+  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+    int depth = 0, least = 0;
+    for (size_t i = pair.first; i < pair.second; ++i) {
+      if (text.substr(i).starts_with("<b>")) ++depth;
+      if (text.substr(i).starts_with("</b>")) least = std::min(least, --depth);
+    }
+    return depth != 0 || least != 0;
+  });
+}
+
+bool AreNested(std::string_view text) {
+  const auto found = PairsIn(text);
   return std::all_of(found.begin(), found.end(), [&](const auto& a) {
     return a.first < a.second && std::none_of(found.begin(), found.end(), [&](const auto& b) {
              return a.first < b.first && b.first < a.second && a.second < b.second;

@@ -30,6 +30,9 @@ std::string SourceText(Random& random);
 
 // Whether what begins later ends earlier, of all pairs that the text has once.
 bool AreNested(std::string_view text);
+// Whether <b> or </b> stands alone between two of them, so that these may be none:
+// "<b>[u]</b>[/u]".
+bool CrossTags(std::string_view text);
 
 // A text translated sentence by sentence as the engine does it: read again without stand-ins if
 // something of them is left, and kept if there is no word.

@@ -11,7 +11,8 @@ namespace {
 std::string WarningOf(const v1::Translation& translation) {
   if (translation.truncated()) return "a sentence was cut at the model's limit";
   if (translation.untranslated_sentences() > 0) {
-    return "a sentence stays as it was, because the model lost its words or damaged its literals";
+    return "a sentence stays as it was, because the model lost its words, damaged its literals, or "
+           "cannot read so long a word";
   }
   const v1::Hypothesis& best = translation.hypotheses(0);
   if (best.finish_reason() == v1::FINISH_REASON_MAX_LENGTH) {

@@ -144,7 +144,7 @@ export type Priority =
 
 /** What to do with a sentence that has more source tokens than the limit (512, or the model's own). */
 export type Truncation =
-  /** Divided, if texts are split into sentences and it is not one endless word; otherwise REJECT. */
+  /** Divided; if it is one endless word, it stays as it is.  With target_prefixes: REJECT. */
   | 'TRUNCATION_UNSPECIFIED'
   /** INVALID_ARGUMENT */
   | 'TRUNCATION_REJECT'
@@ -452,7 +452,7 @@ export interface Translation {
   lowQuality: boolean;
   /**
    * Sentences with words that stand in the best hypothesis as they were, because the model said no
-   * word for them, or damaged what stands for their literals.
+   * word for them, damaged what stands for their literals, or cannot read so long a word.
    */
   untranslatedSentences: number;
   /** The sentences that a memory has, in the order of the text. */

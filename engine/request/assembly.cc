@@ -44,6 +44,8 @@ struct Part {
   bool stays = false;        // as it is, since the hypothesis is no translation, or there is none
 
   const PlannedSentence& sentence() const { return text.sentences[number]; }
+  // Whether there should be a translation, and is none.
+  bool is_untranslated() const { return stays && (hypothesis != nullptr || sentence().is_endless); }
   std::string_view source() const { return BytesOf(sentence().span); }
   std::string_view BytesOf(TextSpan span) const {
     return std::string_view(text.content).substr(span.begin, span.size());
@@ -190,8 +192,9 @@ absl::Span<const LiteralFault> FinishLiterals(const Part& part, std::vector<Lite
 
 // Judges a part, of whose literals and numbers these did not come through.
 std::optional<Quality> JudgePart(const Part& part, absl::Span<const LiteralFault> faults) {
-  if (!part.text.judged_in.has_value() || part.hypothesis == nullptr) return std::nullopt;
-  if (part.stays) return Quality{.score = 0.0f};
+  if (!part.text.judged_in.has_value()) return std::nullopt;
+  if (part.is_untranslated()) return Quality{.score = 0.0f};
+  if (part.hypothesis == nullptr) return std::nullopt;
   const Hypothesis& hypothesis = *part.hypothesis;
   if (hypothesis.token_margins.empty()) return std::nullopt;
   const std::vector<TextSpan> source_tokens = SourceSpans(part.sentence());
@@ -391,8 +394,8 @@ Translation Assemble(const Tokenizer& tokenizer, const PlannedText& text,
       if (renderer.has_value() && !part.stays) renderer->Set(s, part.target, part.placement);
       whole.text += part.target;
       spans.push_back({part.begin, whole.text.size()});
+      if (part.is_untranslated() && part.is_best) ++translation.untranslated;
       if (hypothesis == nullptr) continue;
-      if (part.stays && part.is_best) ++translation.untranslated;
       FinishTerms(tokenizer, part, &translation);
       FinishInsight(tokenizer, part, alignment.heads, &whole);
       FinishTokens(tokenizer, part, &whole);

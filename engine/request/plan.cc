@@ -145,6 +145,7 @@ class Planner {
                                                       const MarkedSentence* marked, TextSpan span);
   void AddJob(JobPtr job, size_t t, PlannedSentence* sentence);
   int Longest() const;
+  bool MayDivide() const;
   std::vector<TextSpan> Divide(size_t text, TextSpan sentence, const std::string& content,
                                const MarkedSentence* marked, const TextMap* map) const;
   absl::Status PrepareAlignment();
@@ -451,11 +452,13 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   if (static_cast<int>(encoded.ids.size()) > Longest()) {
     std::vector<TextSpan> parts = Divide(t, planned.span, content, marked, map);
     if (!parts.empty()) return parts;
+    planned.is_endless = MayDivide();
   }
   PlannedSentence& sentence = plan_.texts[t].sentences.emplace_back(std::move(planned));
   sentence.match = match_;
   sentence.may_vanish = !KeepsWords();
-  if (encoded.text_tokens == 0 && request_.targets.empty()) return std::vector<TextSpan>();
+  const bool says_nothing = encoded.text_tokens == 0 && request_.targets.empty();
+  if (says_nothing || sentence.is_endless) return std::vector<TextSpan>();
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
   if (with_spans) sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
   ASSIGN_OR_RETURN(JobPtr job, jobs_.Make(std::move(encoded.ids), encoded.spans, t, content));
@@ -565,10 +568,16 @@ int Planner::Longest() const {
   return WantsAttention() ? std::min(max_tokens_, AttentionTree::kMaxSourceTokens) : max_tokens_;
 }
 
+// Whether a sentence that is too long is divided, and stays as it is where that cannot be done.
+bool Planner::MayDivide() const {
+  return request_.truncation == Truncation::kDivide && request_.target_prefixes.empty() &&
+         request_.targets.empty();
+}
+
 // The parts of a sentence that is too long, as bytes of its text; none if it must stay whole.
 std::vector<TextSpan> Planner::Divide(size_t text, TextSpan sentence, const std::string& content,
                                       const MarkedSentence* marked, const TextMap* map) const {
-  if (!SplitsTexts() || request_.truncation != Truncation::kDivide) return {};
+  if (!MayDivide()) return {};
   const EncodedText encoded = model().tokenizer().Encode(content, frame_, /*with_spans=*/true);
   const int most = Longest() - static_cast<int>(encoded.ids.size()) + encoded.text_tokens;
   if (most < 1) return {};

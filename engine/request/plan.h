@@ -83,10 +83,11 @@ struct AlignmentPlan {
 };
 
 struct PlannedSentence {
-  TextSpan span;         // bytes of the text
-  int job = -1;          // its index in the plan's jobs; negative: there is nothing to translate
-  bool is_part = false;  // of a sentence that was longer than the limit
-  size_t hidden = 0;     // tokens of its hypotheses that are not returned
+  TextSpan span;            // bytes of the text
+  int job = -1;             // its index in the plan's jobs; negative: there is nothing to translate
+  bool is_part = false;     // of a sentence that was longer than the limit
+  bool is_endless = false;  // a word that is longer than the limit, so that it stays as it is
+  size_t hidden = 0;        // tokens of its hypotheses that are not returned
   // The tokens that the model reads, with their bytes of the text; only if alignments are wanted,
   // or there are marks to be placed.
   std::vector<AlignedToken> source;

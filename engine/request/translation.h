@@ -29,7 +29,7 @@ namespace dragoman {
 
 // What is done with a sentence over the limit.
 enum class Truncation {
-  kDivide,    // it is divided, if texts are split and there is a place; otherwise an error
+  kDivide,    // it is divided, or stays as it is if there is no place; with targets an error
   kReject,    // it is an error
   kTruncate,  // it is cut at the limit, and the translation is marked as truncated
 };
@@ -132,7 +132,7 @@ struct Translation {
   bool truncated = false;
   bool divided = false;  // a sentence was translated in parts, because it was longer than the limit
   bool low_quality = false;  // the best hypothesis is below min_quality
-  int untranslated = 0;      // sentences that stand as they were, because the model said no word
+  int untranslated = 0;      // sentences that stand as they were (untranslated_sentences)
 };
 
 // Where a request spent its time.  queue, encode and decode are the longest of a hop's jobs', added

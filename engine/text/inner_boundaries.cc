@@ -19,7 +19,7 @@ enum BoundaryKind {
   kClause,
   kComma,
   kSpace,
-  kAbbreviation,
+  kBadSpace,  // after an abbreviation, before a colon or a dash
   kToken,
   kNoBoundary
 };
@@ -132,8 +132,9 @@ class Divider {
       if (IsIn(kCommas, before)) return BeginsClause(place) ? kClause : kComma;
       if (spaced && (before == ')' || before == ']')) return kComma;
     }
-    if (spaced && (IsIn(kColons, after) || after == '-')) return kNoBoundary;
-    if (spaced) return before == '.' ? kAbbreviation : kSpace;
+    if (spaced) {
+      return before == '.' || after == '-' || IsIn(kColons, after) ? kBadSpace : kSpace;
+    }
     return token_ends && (IsUnspaced(before) || IsUnspaced(after)) && !IsIn(kClosers, after) &&
                    !IsIn(kCommas, after) && !IsIn(kCjkTerminators, after)
                ? kToken

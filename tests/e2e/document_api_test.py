@@ -81,6 +81,23 @@ class DocumentApiTest(ServerTest):
         self.assertEqual(code, 400)
         self.assertIn("letter.txt, line 3: ", json.loads(body)["message"])
 
+    def test_a_word_without_end_stays_as_it_is(self):
+        jars = ",".join(f"x{i}y{i}.jar" for i in range(90))  # as Tomcat's catalina.properties has them
+        for name, file in (("a.properties", f"a=Good morning.\njars={jars}\n"),
+                           ("a.json", json.dumps({"a": "Good morning.", "jars": jars})),
+                           ("a.html", f"<p>Good morning.</p><p>{jars}</p>"),
+                           ("a.md", f"Good morning.\n\n{jars}\n"),
+                           ("a.srt", f"1\n00:00:01,000 --> 00:00:02,000\nGood morning.\n\n"
+                                     f"2\n00:00:02,000 --> 00:00:03,000\n{jars}\n"),
+                           ("a.txt", f"Good morning.\n\n{jars}\n")):
+            with self.subTest(name):
+                code, _, body = self.upload("/v1/translate_file", file=file, name=name, **PAIR, request=json.dumps(
+                    {"sentenceSplitting": "SENTENCE_SPLITTING_NONE"}))
+                self.assertEqual(code, 200, body)
+                text = body.decode().replace("\n", "")
+                self.assertIn(jars, text)
+                self.assertIn("Guten Morgen", text)
+
     def test_http_tells_how_far_it_is(self):
         code, headers, body = self.upload("/v1/translate_file", headers={"Accept": "text/event-stream"}, **PAIR)
         self.assertEqual((code, headers["Content-Type"]), (200, "text/event-stream"))

@@ -1,13 +1,20 @@
 #include "engine/request/plan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "engine/base/status.h"
+#include "engine/base/utf8.h"
+#include "engine/text/literals.h"
+#include "engine/text/words.h"
 #include "gtest/gtest.h"
 #include "tests/decode/test_jobs.h"
 
@@ -51,7 +58,8 @@ TEST_F(PlanTest, WhatIsRefusedIsNotTokenized) {
   EXPECT_EQ(size_.bytes, 20u);
   EXPECT_EQ(size_.rows, 3);
   context_.check_ahead = nullptr;
-  EXPECT_TRUE(absl::IsInvalidArgument(Plan({.texts = {"ab c d e f g hi", "ij kl"}})));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Plan({.texts = {"ab c d e f g hi", "ij kl"}, .truncation = Truncation::kReject})));
 }
 
 TEST_F(PlanTest, AMistakeIsToldEvenIfTheQueueIsFull) {
@@ -93,6 +101,92 @@ TEST_F(PlanTest, TruncationKeepsAsMuchAsIsAllowedAndTheEnd) {
   EXPECT_EQ(plan_.jobs[0]->source, tokens);
   request.truncation = Truncation::kReject;
   EXPECT_TRUE(absl::IsInvalidArgument(Plan(request)));
+}
+
+// A text of words, punctuation and literals, in which words may be endless and sentences long.
+std::string LongText(std::mt19937_64& random) {
+  constexpr const char* kParts[] = {
+      "house", "cat", "small,", "old;", "sees:",  "Häuser", "-x", "–", "%1$s", "{a; b}",
+      "🙂",  "<b>", "</b>",   "é",    "家が見", "Haus.",  "24", ":", "\n",   "a.jar,b.jar"};
+  std::string text = "The";
+  for (size_t parts = 1 + random() % 60; parts > 0; --parts) {
+    constexpr const char* kBetween[] = {" ", " ", " ", "  ", "", "\t", " "};
+    text += kBetween[random() % std::size(kBetween)];
+    std::string part = kParts[random() % std::size(kParts)];
+    if (random() % 16 == 0) {
+      for (int i = 0; i < 4; ++i) part += part;
+    }
+    text += part;
+  }
+  return text;
+}
+
+// Whatever a text is, it is planned: a sentence that is too long is divided between its words and
+// never in a literal or in a character, and a word that is too long stays as it is.
+TEST_F(PlanTest, NoTextIsTooLong) {
+  context_.check_ahead = nullptr;
+  int parts = 0, endless = 0;
+  for (uint64_t seed = 1; seed <= 2000 && !HasFailure(); ++seed) {
+    std::mt19937_64 random(seed);
+    const std::string text = LongText(random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << text);
+    context_.limits.max_source_tokens = 4 + static_cast<int>(random() % 20);
+    const TextSource source = random() % 2 == 0 ? TextSource::kProse : TextSource::kStrings;
+    const bool literals = random() % 4 != 0;
+    ASSERT_TRUE(Plan({.texts = {text},
+                      .splitting = random() % 3 == 0 ? Splitting::kNone : Splitting::kSentences,
+                      .keep_literals = literals,
+                      .text_source = source})
+                    .ok());
+    for (const JobPtr& job : plan_.jobs) {
+      EXPECT_LE(static_cast<int>(job->source.size()), context_.limits.max_source_tokens);
+    }
+    const PlannedText& planned = plan_.texts[0];
+    const std::vector<Literal> found =
+        literals ? FindLiterals(text, source) : std::vector<Literal>();
+    const auto within = [&](size_t place) {
+      return std::any_of(found.begin(), found.end(), [&](const Literal& literal) {
+        return literal.span.begin < place && place < literal.span.end;
+      });
+    };
+    size_t end = 0;
+    for (const PlannedSentence& sentence : planned.sentences) {
+      const TextSpan span = sentence.span;
+      EXPECT_FALSE(HasLetterOrDigit(text.substr(end, span.begin - end))) << "at " << end;
+      end = span.end;
+      parts += sentence.is_part ? 1 : 0;
+      endless += sentence.is_endless ? 1 : 0;
+      if (!sentence.is_part) continue;
+      for (const size_t place : {span.begin, span.end}) {
+        EXPECT_FALSE(within(place)) << "at " << place;
+        EXPECT_TRUE(IsValidUtf8(text.substr(0, place))) << "at " << place;
+      }
+    }
+    EXPECT_FALSE(HasLetterOrDigit(text.substr(end)));
+    std::string words = text;
+    for (const Literal& literal : found) {
+      words.replace(literal.span.begin, literal.span.size(), literal.span.size(), '.');
+    }
+    for (const PlannedSentence& sentence : planned.sentences) {
+      const TextSpan span = sentence.span;
+      for (size_t i = span.begin; sentence.is_endless && i < span.end; ++i) {
+        if (!absl::ascii_isspace(static_cast<unsigned char>(words[i]))) continue;
+        EXPECT_FALSE(HasLetterOrDigit(words.substr(span.begin, i - span.begin)) &&
+                     HasLetterOrDigit(words.substr(i, span.end - i)))
+            << "could be divided at " << i;
+      }
+    }
+  }
+  EXPECT_GT(parts, 1000);
+  EXPECT_GT(endless, 100);
+}
+
+TEST_F(PlanTest, WhatBeginsWithATargetIsRefusedIfItIsTooLong) {
+  context_.check_ahead = nullptr;
+  const absl::Status status =
+      Plan({.texts = {"The old teacher sees a small house."}, .target_prefixes = {"Der"}});
+  EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+  EXPECT_EQ(FieldOf(status), "contents[0]");
 }
 
 // Counts how often it is asked whether a plan is wanted, which it is so many times.

@@ -43,7 +43,7 @@ class GroupsTest : public testing::Test {
 
   // Many long translations, and at last a sentence that is too long.
   TranslateRequest ManyAndOneTooLong() const {
-    TranslateRequest request;
+    TranslateRequest request = {.truncation = Truncation::kReject};
     request.texts.assign(64, "The cat is old.");
     request.texts.emplace_back();
     for (int i = 0; i < 50; ++i) request.texts.back() += "cat ";

@@ -194,7 +194,21 @@ TEST_F(MarkupTranslatorTest, ALongSentenceIsDividedAndMarked) {
     }
   }
   request.splitting = Splitting::kNone;
-  ExpectInvalid(request, "contents[0]");
+  EXPECT_GE(One(request).sentences.size(), 3u);
+}
+
+TEST_F(MarkupTranslatorTest, AnEndlessWordStaysAsItIs) {
+  std::string word = "house";
+  for (int i = 0; i < 5; ++i) word += "," + word;
+  TranslateRequest request = Request("<p>The old cat: <b>" + word + "</b></p><p>The cat.</p>");
+  request.judge = true;
+  const Translation translation = One(request);
+  const TranslatedHypothesis& best = translation.hypotheses[0];
+  EXPECT_EQ(translation.untranslated, 1);
+  EXPECT_NE(best.text.find(word), best.text.npos) << best.text;
+  EXPECT_TRUE(best.text.ends_with(One(Request("<p>The cat.</p>")).hypotheses[0].text)) << best.text;
+  ASSERT_TRUE(best.quality.has_value());
+  EXPECT_EQ(best.quality->score, 0.0f);
 }
 
 TEST_F(MarkupTranslatorTest, ALongSentenceWithTagsKeepsThem) {

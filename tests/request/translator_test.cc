@@ -294,7 +294,7 @@ TEST_F(TranslatorTest, NamesTheFieldThatIsWrong) {
 TEST_F(TranslatorTest, RefusesALongSentenceOrTruncatesItAndSaysSo) {
   std::string text;
   for (int i = 0; i < 30; ++i) text += "the cat and ";
-  ExpectInvalid({.texts = {"a", text}}, "contents[1]");
+  ExpectInvalid({.texts = {"a", text}, .truncation = Truncation::kReject}, "contents[1]");
   const TranslateResponse response =
       Translate({.texts = {"a", text}, .truncation = Truncation::kTruncate});
   ASSERT_TRUE(response.status.ok()) << response.status;

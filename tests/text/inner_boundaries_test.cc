@@ -75,9 +75,12 @@ TEST(InnerBoundaries, WithoutSpacesATokenEnds) {
   EXPECT_THAT(PartsBy("我看见了他也看见", 4), ElementsAre("我看见了", "他也看见"));
 }
 
-TEST(InnerBoundaries, AnAbbreviationIsNoEnd) {
+TEST(InnerBoundaries, AnAbbreviationIsNoEndAndADashNoBeginning) {
   EXPECT_THAT(PartsBy("It was Mr. Smith who came in", 6),
               ElementsAre("It was Mr. Smith", "who came in"));
+  EXPECT_THAT(PartsBy("one two three -a four five", 5),
+              ElementsAre("one two", "three -a four five"));
+  EXPECT_THAT(PartsBy("a :b :c :d", 4), ElementsAre("a :b", ":c :d"));
 }
 
 }  // namespace

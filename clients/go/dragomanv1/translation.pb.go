@@ -257,7 +257,7 @@ func (Priority) EnumDescriptor() ([]byte, []int) {
 type Truncation int32
 
 const (
-	// Divided, if texts are split into sentences and it is not one endless word; otherwise REJECT.
+	// Divided; if it is one endless word, it stays as it is.  With target_prefixes: REJECT.
 	Truncation_TRUNCATION_UNSPECIFIED Truncation = 0
 	Truncation_TRUNCATION_REJECT      Truncation = 1 // INVALID_ARGUMENT
 	Truncation_TRUNCATION_TRUNCATE    Truncation = 2 // cut at the limit; the translation is marked `truncated`
@@ -1980,7 +1980,7 @@ type Translation struct {
 	DetectionConfidence float32 `protobuf:"fixed32,31,opt,name=detection_confidence,json=detectionConfidence,proto3" json:"detection_confidence,omitempty"`
 	LowQuality          bool    `protobuf:"varint,50,opt,name=low_quality,json=lowQuality,proto3" json:"low_quality,omitempty"` // the best hypothesis is below TranslateRequest.min_quality
 	// Sentences with words that stand in the best hypothesis as they were, because the model said no
-	// word for them, or damaged what stands for their literals.
+	// word for them, damaged what stands for their literals, or cannot read so long a word.
 	UntranslatedSentences int32 `protobuf:"varint,60,opt,name=untranslated_sentences,json=untranslatedSentences,proto3" json:"untranslated_sentences,omitempty"`
 	// The sentences that a memory has, in the order of the text.
 	MemoryMatches []*MemoryMatch `protobuf:"bytes,70,rep,name=memory_matches,json=memoryMatches,proto3" json:"memory_matches,omitempty"`

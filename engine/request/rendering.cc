@@ -86,6 +86,8 @@ class Renderer::SentenceWriter {
         word_->opening.end != mark.opening.begin) {
       renderer_.text_ += ' ';
     }
+    const bool apart = word && (sentence_.marks[m].stand_in || sentence_.marks[m].read.empty());
+    if (apart && ends_word_ && !FollowsWord(mark.text.begin)) renderer_.text_ += ' ';
     const size_t begin = renderer_.text_.size();
     if (span.size() > 0) {
       renderer_.CopyTag(mark.opening);
@@ -95,6 +97,22 @@ class Renderer::SentenceWriter {
     }
     word_ = word ? &mark : nullptr;
     word_end_ = renderer_.text_.size();
+    ends_word_ = false;
+    parts_words_ = apart && !PrecedesWord(mark.text.end);
+  }
+
+  // Whether what begins at this byte of the source's text is a part of a word: "pre-%s", "%s's".
+  bool FollowsWord(size_t byte) const {
+    const std::string_view text = renderer_.content_.text.text;
+    if (byte > 1 && text[byte - 1] == '-') --byte;
+    return byte > 0 && IsWordCharacter(LastCodePoint(text.substr(0, byte)));
+  }
+  bool PrecedesWord(size_t byte) const {
+    const std::string_view text = renderer_.content_.text.text;
+    size_t next = byte;
+    const char32_t c = byte < text.size() ? NextCodePoint(text, &next) : 0;
+    if (c == '-' || c == '\'' || c == U'’') byte = next;
+    return byte < text.size() && IsWordCharacter(NextCodePoint(text, &byte));
   }
 
   // Writes an element where the translation has no words for it, with the white space around it
@@ -124,8 +142,12 @@ class Renderer::SentenceWriter {
     while (skips_space_ && part.begin < part.end && IsMarkupSpace(text[part.begin])) ++part.begin;
     if (part.begin == part.end) return;
     size_t first = part.begin;
-    if (wants_space_ && IsLetterOrDigit(NextCodePoint(text, &first))) renderer_.text_ += ' ';
-    wants_space_ = skips_space_ = false;
+    const char32_t c = NextCodePoint(text, &first);
+    if (wants_space_ ? IsLetterOrDigit(c) : parts_words_ && ContinuesWord(c)) {
+      renderer_.text_ += ' ';
+    }
+    wants_space_ = skips_space_ = parts_words_ = false;
+    ends_word_ = IsWordCharacter(LastCodePoint(std::string_view(text).substr(0, part.end)));
     begun_ = true;
     Spell(text, part, segment_, &renderer_.text_, &state_.map);
   }
@@ -142,6 +164,8 @@ class Renderer::SentenceWriter {
   const Mark* word_ = nullptr;                 // the opaque mark that was written last
   size_t word_end_ = 0;                        // where it ends
   bool begun_ = false;                         // there is text before
+  bool ends_word_ = false;                     // the text before ends in a word
+  bool parts_words_ = false;                   // a word that follows does not touch what is before
   bool wants_space_ = false, skips_space_ = false;
 };
 

@@ -33,6 +33,14 @@ size_t SpeakerMarkSize(std::string_view text) {
   return 0;
 }
 
+// The size of "..." or "…" that the text begins with, because its sentence has begun before.
+size_t DotsInFront(std::string_view text) {
+  constexpr std::string_view kEllipsis = "…";
+  if (text.starts_with(kEllipsis)) return kEllipsis.size();
+  const size_t dots = std::min(text.find_first_not_of('.'), text.size());
+  return dots > 1 ? dots : 0;
+}
+
 // The size of "Ann:" or "MAN 2:", a name of one word or two that a line begins with; 0: it does
 // not.
 size_t SpeakerNameSize(std::string_view text) {
@@ -109,6 +117,7 @@ std::string_view WithoutAround(std::string_view text, bool braces) {
   text = StripWhiteSpace(text);
   if (const size_t mark = SpeakerMarkSize(text); mark > 0) return text.substr(mark);
   if (const size_t name = SpeakerNameSize(text); name > 0) return text.substr(name);
+  if (const size_t dots = DotsInFront(text); dots > 0) return text.substr(dots);
   for (const std::string_view note : kMusic) {
     if (text.starts_with(note)) return text.substr(note.size());
     if (text.ends_with(note)) return text.substr(0, text.size() - note.size());
@@ -167,8 +176,10 @@ SubtitleUnit MakeUnit(std::string_view part, const SubtitleCue& cue, size_t begi
 bool BeginsUnit(std::string_view before, std::string_view line, bool named, bool braces) {
   std::string voice;
   const std::string_view front = WithoutTagsInFront(line, braces, &voice);
-  if (!voice.empty() || SpeakerMarkSize(front) > 0 || (named && SpeakerNameSize(front) > 0))
+  if (!voice.empty() || SpeakerMarkSize(front) > 0 || DotsInFront(front) > 0 ||
+      (named && SpeakerNameSize(front) > 0)) {
     return true;
+  }
   const bool lower = !front.empty() && absl::ascii_islower(static_cast<unsigned char>(front[0]));
   return !lower && EndsSentence(before, braces);
 }

@@ -3,7 +3,8 @@
 //   - <i>Where is she?</i>     before "- <i>"   text "Where is she?"   after "</i>"
 //   - At home.                 before "- "      text "At home."
 //
-// What stands around a whole unit stays around it: tags, dashes, brackets, notes of music.
+// What stands around a whole unit stays around it: tags, dashes, brackets, notes of music, and dots
+// in front.
 
 #ifndef DRAGOMAN_DOCUMENTS_SUBTITLE_UNITS_H_
 #define DRAGOMAN_DOCUMENTS_SUBTITLE_UNITS_H_

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "documents/readers.h"
@@ -127,6 +128,8 @@ TEST(SubtitleReader, WhatStandsAroundACueStaysThere) {
   EXPECT_EQ(SrtAs("Ja", "[Yes]"), "[Ja]");
   EXPECT_EQ(SrtAs("Ja", "{\\an8}<i>\u266a Yes \u266a</i>\n"), "{\\an8}<i>\u266a Ja \u266a</i>\n");
   EXPECT_EQ(SrtAs("Ja", "<i>- Yes.</i>"), "<i>- Ja</i>");
+  EXPECT_EQ(SrtAs("Ja", "...yes."), "...Ja");
+  EXPECT_EQ(SrtAs("Ja", "- <i>… yes</i>\n... no"), "- <i>… Ja</i>\n... Ja");
   EXPECT_EQ(SrtAs("Ja", "<font color=\"#fff\">---</font>"), "<font color=\"#fff\">---</font>");
 }
 
@@ -238,7 +241,21 @@ std::pair<std::multiset<std::string>, bool> TagsOf(std::string_view part, const 
   return {tags, text};
 }
 
-// Whatever the translation is, cues keep their times and tags, and none becomes empty.
+// How many "..." and "…" a cue has in front of something.
+int DotsIn(std::string_view part, const SubtitleCue& cue) {
+  const std::string_view text =
+      part.substr(cue.lines[0].begin, cue.lines.back().end - cue.lines[0].begin);
+  int found = 0;
+  for (const std::string_view dots : {"...", "…"}) {
+    for (size_t at = text.find(dots); at != text.npos; at = text.find(dots, at + 1)) {
+      const size_t next = at + dots.size();
+      found += next < text.size() && !absl::ascii_isspace(static_cast<unsigned char>(text[next]));
+    }
+  }
+  return found;
+}
+
+// Whatever the translation is, cues keep their times, tags and dots, and none becomes empty.
 TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
   constexpr std::string_view kLines[] = {"I went",
                                          "home",
@@ -257,6 +274,8 @@ TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
                                          "Ann: why?",
                                          ">> who",
                                          "1984",
+                                         "...and then",
+                                         "- …so it was.",
                                          "a --> b"};
   std::mt19937_64 random(1);
   for (const auto& [syntax, reader, header] : {std::tuple(SubtitleSyntax::kSrt, &ReadSrt, ""),
@@ -292,6 +311,7 @@ TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
           const auto [tags, text] = TagsOf(part, (*cues)[cue], ass);
           const auto [tags_after, text_after] = TagsOf(out, (*after)[cue], ass);
           EXPECT_EQ(text_after, text);
+          EXPECT_GE(DotsIn(out, (*after)[cue]), DotsIn(part, (*cues)[cue]));
           for (const std::string& tag : tags_after) EXPECT_TRUE(tags.contains(tag)) << tag;
         }
       }

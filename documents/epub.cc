@@ -22,7 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kBookSpaces[] = {
 };
 
 // Other elements are blocks; names are in lower case.  The annotations of ruby, which say how words
-// of the source language are pronounced, are left out.
+// of the source language are pronounced, stay behind the words.
 constexpr RoleOfElement kXhtmlElements[] = {
     {"", "a", Role::kGroup},          {"", "abbr", Role::kGroup},    {"", "acronym", Role::kGroup},
     {"", "b", Role::kGroup},          {"", "bdi", Role::kGroup},     {"", "bdo", Role::kGroup},
@@ -34,9 +34,9 @@ constexpr RoleOfElement kXhtmlElements[] = {
     {"", "strike", Role::kGroup},     {"", "strong", Role::kGroup},  {"", "sub", Role::kGroup},
     {"", "sup", Role::kGroup},        {"", "time", Role::kGroup},    {"", "u", Role::kGroup},
     {"", "code", Role::kCode},        {"", "kbd", Role::kCode},      {"", "samp", Role::kCode},
-    {"", "tt", Role::kCode},          {"", "var", Role::kCode},      {"", "rb", Role::kRun},
-    {"", "ruby", Role::kRun},         {"", "rp", Role::kIgnored},    {"", "rt", Role::kIgnored},
-    {"", "rtc", Role::kIgnored},      {"", "br", Role::kLine},       {"", "audio", Role::kMark},
+    {"", "tt", Role::kCode},          {"", "var", Role::kCode},      {"", "rb", Role::kGroup},
+    {"", "ruby", Role::kGroup},       {"", "rp", Role::kMark},       {"", "rt", Role::kMark},
+    {"", "rtc", Role::kMark},         {"", "br", Role::kLine},       {"", "audio", Role::kMark},
     {"", "iframe", Role::kMark},      {"", "img", Role::kMark},      {"", "input", Role::kMark},
     {"", "object", Role::kMark},      {"", "video", Role::kMark},    {"", "wbr", Role::kMark},
     {"", "math", Role::kSkipped},     {"", "pre", Role::kSkipped},   {"", "script", Role::kSkipped},

@@ -64,6 +64,7 @@ class Placer {
                    const std::vector<char>& taken) const;
   void PlaceChildren(size_t parent);
   TextSpan SpanOf(size_t mark, Interval cells) const;
+  int EndOf(size_t mark) const;
   size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
   std::string_view Said(size_t t) const {
     const TextSpan span = links_.target()[t].span;
@@ -234,8 +235,9 @@ void Placer::PlaceChildren(size_t parent) {
   for (Candidate& candidate : candidates) {
     Choose(within, taken, &candidate);
     const SentenceMark& mark = marks_[candidate.mark];
-    const bool worded = mark.kind == MarkKind::kPaired && mark.begins && mark.ends &&
-                        HasLetterOrDigit(sentence_.source.substr(mark.text.begin, mark.text.size()));
+    const bool worded =
+        mark.kind == MarkKind::kPaired && mark.begins && mark.ends &&
+        HasLetterOrDigit(sentence_.source.substr(mark.text.begin, mark.text.size()));
     Interval best = candidate.best;
     if (worded && !HasWords(best)) {
       best = NearestWord(std::clamp(gaps_.PlaceOf(mark), span.begin, span.end), within, taken);
@@ -256,9 +258,19 @@ void Placer::PlaceChildren(size_t parent) {
       continue;
     }
     size_t place = std::clamp(gaps_.PlaceOf(marks_[m]), span.begin, span.end);
+    if (const int end = EndOf(m); end != 0) place = end < 0 ? span.begin : span.end;
     place = Outside(place, m, placed);
     spans_[m] = {place, place};
   }
+}
+
+// -1 or 1 if the mark stands at the beginning or the end of the words of the one around it.
+int Placer::EndOf(size_t mark) const {
+  if (marks_[mark].parent < 0) return 0;
+  const TextSpan text = marks_[mark].text;
+  const SentenceMark& parent = marks_[static_cast<size_t>(marks_[mark].parent)];
+  if (parent.ends && text.begin == parent.text.end) return 1;
+  return parent.begins && text.end == parent.text.begin ? -1 : 0;
 }
 
 // The nearest place to `place` that is not within one of the siblings of a mark, which are in
@@ -373,7 +385,8 @@ Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> 
     if (m < placement.marks.size()) Blank(placement.marks[m], &target);
   }
   for (const TextSpan removed : placement.removed) Blank(removed, &target);
-  if (ContainsWord(source) ? !HasLetter(target) : !HasLetterOrDigit(target)) return Damage::kNoWords;
+  if (ContainsWord(source) ? !HasLetter(target) : !HasLetterOrDigit(target))
+    return Damage::kNoWords;
   return has_stand_ins && HasNewDigits(source, target) ? Damage::kNumbers : Damage::kNone;
 }
 

@@ -6,9 +6,9 @@
 // A mark covers one stretch of the source, and gets one stretch of the target: the words that agree
 // best with it, by how much of their attention lies inside and how little outside.  Marks stay
 // nested as they were.  The words of siblings cannot overlap, so that the one with more evidence
-// chooses first.  A paired mark that had words and gets none, because the translation has left them out, takes the
-// nearest word that no sibling has.  Any other mark without words in the target stays next to the word that it was next
-// to.
+// chooses first.  A paired mark that had words and gets none, because the translation has left them
+// out, takes the nearest word that no sibling has.  Any other mark without words in the target
+// stays next to the word that it was next to, or at its end of the mark around it.
 //
 // Pure.  The time is proportional to (words of the source + marks) x words of the target, whatever
 // the marks are.
@@ -61,9 +61,9 @@ struct Placement {
 
 Placement PlaceMarks(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks);
 
-// Whether a translation is none: nothing but punctuation, or nothing but numbers where there were words, is left of it
-// beside opaque marks, or, if some of these have stand-ins, a number that the source does not have, which is something
-// of one.
+// Whether a translation is none: nothing but punctuation, or nothing but numbers where there were
+// words, is left of it beside opaque marks, or, if some of these have stand-ins, a number that the
+// source does not have, which is something of one.
 enum class Damage { kNone, kNoWords, kNumbers };
 Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks,
                 const Placement& placement);

@@ -87,11 +87,12 @@ TEST(Epub, InlineElements) {
                                    "&unknown;<b id=\"x\">DOG</b> <img src=\"i\"/>"));
 }
 
-TEST(Epub, AnnotationsOfRubyAreLeftOut) {
+TEST(Epub, AnnotationsOfRubyStay) {
   const Seen seen = Translate(
       "<body><p>a <ruby>d<rp>(</rp><rt>di</rt><rb>og</rb><rt>ogu</rt></ruby> runs</p></body>");
-  EXPECT_THAT(seen.texts, ElementsAre("a dog runs"));
-  EXPECT_THAT(seen.page, HasSubstr("<p>A DOG RUNS</p>"));
+  EXPECT_THAT(seen.texts, ElementsAre("a <g2>d<x3/><g4>og</g4><x5/></g2> runs"));
+  EXPECT_THAT(seen.page, HasSubstr("<p>A <ruby>D<rp>(</rp><rt>di</rt><rb>OG</rb><rt>ogu</rt></ruby>"
+                                   " RUNS</p>"));
 }
 
 TEST(Epub, WhatIsNotToBeTranslated) {

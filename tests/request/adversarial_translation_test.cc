@@ -19,6 +19,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "engine/base/utf8.h"
+#include "engine/text/html_reader.h"
 #include "engine/text/literal_marks.h"
 #include "engine/text/words.h"
 #include "gtest/gtest.h"
@@ -119,6 +120,30 @@ TEST(AdversarialTranslation, TheLawsOfTextHold) {
     }
     EXPECT_TRUE(HasLetterOrDigit(target));
     EXPECT_TRUE(!AreNested(source) || CrossTags(source) || AreNested(target));
+  }
+}
+
+// Words with an annotation, as in books for children, keep it behind them.
+TEST(AdversarialTranslation, RubyKeepsItsWords) {
+  for (uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+    Random random(seed);
+    const auto words = [&] {
+      std::string some;
+      for (size_t n = random() % 3; n > 0; --n) some += random() % 2 == 0 ? " cat" : " old";
+      return some;
+    };
+    const char* const rp[] = {"", "<rp>(</rp>", "<rp>)</rp>"};
+    const size_t with_rp = random() % 2;
+    const std::string annotation = std::string(rp[with_rp]) + "<rt>neko</rt>" + rp[2 * with_rp];
+    const std::string source = "<p>When" + words() + " <ruby>small" + words() + annotation +
+                               "</ruby> sees %s" + words() + ".</p>";
+    const std::string target = TranslateBadly(ReadHtml(source, {}), TextSource::kProse, random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << source << " -> " << target);
+    const size_t begin = target.find("<ruby>"), end = target.find("</ruby>");
+    ASSERT_TRUE(begin != target.npos && end != target.npos);
+    const std::string inside = target.substr(begin + 6, end - begin - 6);
+    ASSERT_TRUE(inside.ends_with(annotation));
+    EXPECT_TRUE(HasLetterOrDigit(inside.substr(0, inside.size() - annotation.size())));
   }
 }
 

@@ -59,13 +59,23 @@ bool IsSpelling(std::string_view text, TextSpan span) {
 constexpr char32_t kLeftToModels[] =
     U"‐‑‒–—―‘’‚‛“”„‟«»‹›…¿¡，。、！？：；（）［］「」『』【】《》〈〉·・،؛؟।";
 
-constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";  // that begin no item of a list
+constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";       // that begin no item of a list
+constexpr std::string_view kSigns = "*=", kOfSigns = "*=<>!:+-";  // "Name *", "a => b"
 
-// Adds the symbols of text[begin, end) that cannot be written: no letters, digits or punctuation.
-void FindSymbols(std::string_view text, size_t begin, size_t end, const CanWrite& can_write,
-                 std::vector<Found>* found) {
+// Adds the symbols of text[begin, end) that cannot be written: no letters, digits or punctuation;
+// and the signs of strings.
+void FindSymbols(std::string_view text, size_t begin, size_t end, TextSource source,
+                 const CanWrite& can_write, std::vector<Found>* found) {
   for (size_t i = begin; i < end;) {
     const size_t first = i;
+    i = std::min(text.find_first_not_of(kOfSigns, first), end);
+    if (i > first) {  // punctuation, but for these
+      const bool sign = text.substr(0, i).find_first_of(kSigns, first) != text.npos;
+      if (sign && source == TextSource::kStrings) {
+        found->push_back({.span = {first, i}, .reading = Reading::kNothing});
+      }
+      continue;
+    }
     const char32_t c = NextCodePoint(text, &i);
     if (IsWhiteSpace(c) || IsLetterOrDigit(c)) continue;
     if (c < 0x80 && kAsciiSymbols.find(static_cast<char>(c)) == kAsciiSymbols.npos) continue;
@@ -123,12 +133,12 @@ std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanW
     size_t done = segment.text.begin;
     for (const Literal& literal : LiteralsBetweenTags(text, segment.text, source)) {
       if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, literal.span)) continue;
-      FindSymbols(text.text, done, literal.span.begin, ask_once, &found);
+      FindSymbols(text.text, done, literal.span.begin, source, ask_once, &found);
       found.push_back(
           {literal.span, ReadingOf(literal.kind), literal.in_order, literal.part, literal.name});
       done = literal.span.end;
     }
-    FindSymbols(text.text, done, segment.text.end, ask_once, &found);
+    FindSymbols(text.text, done, segment.text.end, source, ask_once, &found);
   }
   return found;
 }

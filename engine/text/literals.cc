@@ -8,8 +8,8 @@
 //   "(see https://example.org/a_(b).)"  the URL ends before ".)", but keeps its own bracket
 //   "use --help"  an option in a string of a program; in prose "--" may be a dash
 //
-// A pattern with a group stands on both sides of what that finds, which is searched by itself.  A
-// second pass joins placeholders with what touches them.
+// A pattern with a group stands on both sides of what that finds, or behind it, which is searched
+// by itself.  A second pass joins placeholders with what touches them.
 
 #include "engine/text/literals.h"
 
@@ -115,6 +115,9 @@ struct Pattern {
 #define BB_TAG "(?:b|i|u|s|url|color|size|quote|center)"
 // Words with [[names]] and links, if these begin so, but no other brackets.
 #define WORDS_WITH(link) R"(((?:[^\[\]\n]|\[\[[^\[\]\n]+\]\]|)" link R"(\[[^\[\]\n]+\]\()+))"
+#define ARGUMENT R"([A-Z][A-Z0-9_:-]*[A-Z0-9])"
+#define ARGUMENTS \
+  R"((?: (?:\S*[\[\]<>{}|%=…]\S*|-\S+|[A-Z](?:[A-Z0-9_:-]*[A-Z0-9])?(?:\.\.\.)?|\.\.\.))+)"
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 
 constexpr Pattern kPatterns[] = {
@@ -234,6 +237,10 @@ constexpr Pattern kPatterns[] = {
          R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|:[A-Z]\w+|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",
      .whole_word = true,
      .in = TextSource::kStrings},
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kWord,
+     .regex = R"(\[[A-Z][A-Z_]+\]\.\.\.(?: )" ARGUMENT R"((?:\.\.\.)?)*)",
+     .in = TextSource::kStrings},
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kWord,
      .regex = R"(\[%?(?:[a-z_][\w.:-]*|[A-Z][A-Z_]+)\])",
@@ -275,6 +282,22 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?:=[\w./:-]*\w)?)", AlwaysTrue, true},
+    // What a program is called with, behind "Usage:"; and an option with its argument.
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kWord,
+     .regex = R"(((?:(?i:usage)|or):[ \t]+)\S+(?: [a-z][a-z-]*)?)" ARGUMENTS "(?m:$)",
+     .in = TextSource::kStrings,
+     .in_order = true},
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kVisible,
+     .regex = R"((?:--[a-z][a-z0-9-]*|-[A-Za-z])[ =])" ARGUMENT,
+     .whole_word = true,
+     .in = TextSource::kStrings},
+    {.kind = LiteralKind::kCode,
+     .not_after = NotAfter::kWord,
+     .regex = R"([A-Za-z_][\w.-]*=(?:"[^"\n]*"|'[^'\n]*'|[\w./:-]*\w))",
+     .whole_word = true,
+     .in = TextSource::kStrings},
     {LiteralKind::kCode, NotAfter::kVisible,
      R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
     // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "eBay" are
@@ -312,6 +335,8 @@ constexpr Pattern kPatterns[] = {
 
 #undef BB_TAG
 #undef WORDS_WITH
+#undef ARGUMENT
+#undef ARGUMENTS
 #undef URL_CHARACTER
 
 bool Counts(const Pattern& pattern, TextSource source) {
@@ -592,9 +617,13 @@ void Find(std::string_view text, size_t first, TextSource source, std::vector<Li
     const size_t from = static_cast<size_t>(inside.data() - text.data());
     const size_t to = from + inside.size();
     const std::string_view name = text.substr(at, from - at);
-    literals->push_back({{at, from}, LiteralKind::kTag, false, Literal::kOpens, name});
+    Literal behind = {{to, begin}, pattern->kind, pattern->in_order};
+    if (from > at) {
+      literals->push_back({{at, from}, LiteralKind::kTag, false, Literal::kOpens, name});
+      behind = {{to, begin}, LiteralKind::kTag, false, Literal::kCloses, name};
+    }
     Find(text.substr(0, to), from, source, literals);
-    literals->push_back({{to, begin}, LiteralKind::kTag, false, Literal::kCloses, name});
+    literals->push_back(behind);
   }
 }
 

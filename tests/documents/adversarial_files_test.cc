@@ -3,7 +3,8 @@
 // text,
 //
 //   - the file can be read again, and has words;
-//   - every literal is in it as often as before, and what belongs together does not cross;
+//   - every literal, and every sign of a string, is in it as often as before, and what belongs
+//     together does not cross;
 //   - no number is in it that was not.
 //
 // DRAGOMAN_ADVERSARIAL sets how many texts (300), DRAGOMAN_SEED the first seed.
@@ -174,6 +175,10 @@ std::string FaultOf(const DocumentFormat& format, const Sample& sample, const st
     const int least = sample.copies * std::min(Count(before, plain), Count(Plain(text), plain));
     if (Count(after, plain) < least) return plain + " is lost";
   }
+  for (const char* const sign : {"*", "="}) {
+    const int least = sample.copies * std::min(Count(before, sign), Count(Plain(text), sign));
+    if (format.strings && Count(after, sign) < least) return std::string(sign) + " is lost";
+  }
   if (sample.copies == 1 && !HasText(*read)) return "the words are lost";
   const bool paired = AreNested(before) && !CrossTags(before);
   if (sample.copies == 1 && paired && !AreNested(after)) return "something crosses";
@@ -196,7 +201,9 @@ TEST(AdversarialFiles, TheLawsOfTextHoldInEveryFormat) {
     int translated = 0;
     for (uint64_t seed = begin; seed < begin + count; ++seed) {
       Random random(seed);
-      const std::string text = SourceText(random);
+      std::string text = SourceText(random);
+      if (format.strings && seed % 4 == 1)
+        text.insert(4, seed % 8 == 1 ? " name *" : " a => one = ");
       if (sample->spelling == Sample::kRaw && Count(text, "$") > 1) continue;  // an equation
       const std::string file = FileWith(format, *sample, text);
       const std::string out = Translated(format, file, random);

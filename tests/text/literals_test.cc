@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -188,6 +190,33 @@ TEST(Literals, OfStringsAreOrdinaryInProse) {
               ElementsAre("'{'0'}'", "'{0}'"));
   EXPECT_THAT(Found("[%name]", TextSource::kStrings), ElementsAre("[%name]"));
   EXPECT_THAT(Found("A\\nb \\u2026", TextSource::kStrings), ElementsAre("\\n", "\\u2026"));
+}
+
+// Whatever arguments a program takes.
+TEST(Literals, AUsageLineIsOneBehindItsColon) {
+  constexpr const char* kArguments[] = {"[OPTION]...", "FILE", "SOURCE...", "<file>", "[-v]",
+                                        "--level=N",   "-o",   "{a|b}",     "N",      "[FILE ...]",
+                                        "|",           "...",  "%s",        "-C DIR", "HOST:PORT"};
+  constexpr const char* kPrograms[] = {"tool", "%s", "./run.sh", "git clone", "{0}"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    std::string line = kPrograms[random() % std::size(kPrograms)];
+    for (size_t n = 1 + random() % 5; n > 0; --n) {
+      line += std::string(" ") + kArguments[random() % std::size(kArguments)];
+    }
+    const std::string text = "Usage: " + line + "\n  or: " + line + "\nReads a file.";
+    EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(line, line));
+  }
+}
+
+TEST(Literals, ArgumentsAreSomeOnlyBesideTheirOption) {
+  const auto found = [](std::string_view text) { return Found(text, TextSource::kStrings); };
+  EXPECT_THAT(found("-o FILE, --output=FILE, or --dry-run N2 write to it"),
+              ElementsAre("-o FILE", "--output=FILE", "--dry-run N2"));
+  EXPECT_THAT(found("%s [OPTION]... SOURCE DEST"), ElementsAre("%s", "[OPTION]... SOURCE DEST"));
+  EXPECT_THAT(found("rel=\"self\" and size=large"), ElementsAre("rel=\"self\"", "size=large"));
+  EXPECT_THAT(found("Usage: Click the button to go on."), IsEmpty());
+  EXPECT_THAT(found("THE FILE IS OLD"), IsEmpty());
 }
 
 TEST(Literals, WhatGetsItsValueByItsPlaceIsTold) {

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 
 from document_api_test import form
-from harness import BUILT_IN, CLIENT, ServerTest, pb
+from harness import BUILT_IN, CLIENT, ServerTest, await_true, pb
 from replay_test import AS_JSON, CALLS, Wanted, js, send
 
 MODEL = ("--model", f"m={BUILT_IN}")
@@ -61,15 +61,34 @@ def google_document(server, text, source, target):
     return base64.b64decode(answer["documentTranslation"]["byteStreamOutputs"][0]).decode()
 
 
+def sent_form(server, text, path, **fields):
+    body, kind = form(text, name="a.txt", **fields)
+    request = urllib.request.Request(f"http://{server.http_address}{path}", body, {"Content-Type": kind})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.read().decode()
+
+
 def uploaded(path, **more):
     def ask(server, text, source, target):
         names = dict(source_language=source, target_language=target)
-        body, kind = form(text, name="a.txt", **more, **(names if "?" not in path else {}))
-        request = urllib.request.Request(f"http://{server.http_address}{path.format(source, target)}", body,
-                                         {"Content-Type": kind})
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            return answer.read().decode()
+        return sent_form(server, text, path.format(source, target), **more, **(names if "?" not in path else {}))
     return ask
+
+
+def deepl_document(server, text, source, target):
+    languages = {"target_lang": target.upper(), **({} if source == "auto" else {"source_lang": source.upper()})}
+    made = json.loads(sent_form(server, text, "/v2/document", **languages))
+    path, key = f"/v2/document/{made['document_id']}", {"document_key": made["document_key"]}
+    await_true(lambda: posted(server, path, key)["status"] in ("done", "error"), "the end of the document")
+    request = urllib.request.Request(f"http://{server.http_address}{path}/result", js(key), AS_JSON)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.read().decode()
+
+
+def libretranslate_document(server, text, source, target):
+    made = json.loads(sent_form(server, text, "/translate_file", source=source, target=target))
+    with urllib.request.urlopen(made["translatedFileUrl"], timeout=60) as answer:
+        return answer.read().decode()
 
 
 def command(server, text, source, target):
@@ -118,6 +137,8 @@ DOORS = {
     "JSON, document": uploaded("/v1/translate_file"),
     "Azure, document": uploaded("/translator/document:translate?sourceLanguage={}&targetLanguage={}"
                                 "&api-version=2024-05-01", file_field="document"),
+    "DeepL, document": deepl_document,
+    "LibreTranslate, document": libretranslate_document,
     "OpenAI": lambda server, text, source, target:
         posted(server, "/v1/chat/completions", {
             "model": f"m:{target}" if source == "auto" else f"m:{source}-{target}",

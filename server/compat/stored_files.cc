@@ -7,6 +7,7 @@
 #include "engine/base/status.h"
 #include "engine/base/work_threads.h"
 #include "engine/text/language_tag.h"
+#include "server/api/auto_source.h"
 #include "server/api/document_translator.h"
 #include "server/http/api.h"
 
@@ -37,6 +38,7 @@ absl::Status CheckUpload(const ApiContext& context, const CompatApi& api, const 
   }
   ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
   const std::string& target = header.request().target_language();
+  if (IsWrittenAlike(header.request().source_language(), target)) return absl::OkStatus();
   for (const auto& [source, targets] : PairsOf(context, permit)) {
     for (const std::string& served : targets) {
       if (IsLanguage(served, target)) return absl::OkStatus();

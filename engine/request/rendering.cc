@@ -86,6 +86,9 @@ class Renderer::SentenceWriter {
         word_->opening.end != mark.opening.begin) {
       renderer_.text_ += ' ';
     }
+    if (word && std::exchange(wants_space_, false) && !IsMarkupSpace(renderer_.text_.back())) {
+      renderer_.text_ += ' ';
+    }
     const bool apart = word && (sentence_.marks[m].stand_in || sentence_.marks[m].read.empty());
     if (apart && ends_word_ && !FollowsWord(mark.text.begin)) renderer_.text_ += ' ';
     const size_t begin = renderer_.text_.size();

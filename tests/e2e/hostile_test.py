@@ -40,6 +40,10 @@ CALLS = int(os.environ.get("DRAGOMAN_HOSTILE_CALLS", 600))
 MIB = 1 << 20
 LIMIT = 1024 * MIB
 TOKENS = {name: f"{name}-token-0123456789" for name in ("victim", "attacker", "another")}
+# Seconds: what may be prepared where it is (docs/limits.md), and what the test itself takes.  Attackers and those who
+# measure are threads of one Python process, and share two cores with the server and perhaps with another test: a
+# thread that is ready waits for tens of milliseconds, and the p99 of a second's calls is nearly the worst of them.
+PREPARING, ALLOWANCE = 0.001, 0.4
 OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 
 
@@ -192,6 +196,7 @@ class Watch(threading.Thread):
 
 
 class HostileTest(unittest.TestCase):
+    idle = []  # the p99 of others' calls and of /healthz beside nothing, in seconds
 
     @classmethod
     def setUpClass(cls):
@@ -279,25 +284,38 @@ class HostileTest(unittest.TestCase):
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @contextlib.contextmanager
-    def beside(self, what, most_health=1.0, most_victim=1.5):
-        """Others' latency and the memory while something goes on."""
-        before = self.cpu()
+    def watched(self):
+        """Watches others' calls and /healthz for at least half a second."""
         watches = [Watch(self.translate_as_victim), Watch(self.health)]
         for watch in watches:
             watch.start()
         start = time.monotonic()
         try:
-            yield
+            yield watches
             while time.monotonic() - start < 0.5:
                 time.sleep(0.1)
         finally:
-            victim, health = (watch.end() for watch in watches)
+            for watch in watches:
+                watch.end()
+
+    def setUp(self):
+        if not self.idle:
+            with self.watched() as watches:
+                time.sleep(1)
+            self.idle.extend(watch.p99() for watch in watches)
+
+    @contextlib.contextmanager
+    def beside(self, what):
+        """Others' latency and the memory while something goes on."""
+        before = self.cpu()
+        with self.watched() as (victim, health):
+            yield
         print(f"{what}: p99 of others {1000 * victim.p99():.0f} ms, of /healthz {1000 * health.p99():.0f} ms, "
               f"peak {self.resident()['VmHWM']:.0f} MB, CPU {self.cpu() - before:.1f} s")
         self.assertEqual((victim.errors, health.errors), ([], []), what)
         if not instrumented():
-            self.assertLess(health.p99(), most_health, what)
-            self.assertLess(victim.p99(), most_victim, what)
+            self.assertLess(victim.p99(), 3 * self.idle[0] + ALLOWANCE, what)
+            self.assertLess(health.p99(), 2 * self.idle[1] + PREPARING + ALLOWANCE, what)
             self.assertLess(self.resident()["VmHWM"] * MIB, LIMIT, what)
         self.assertIsNone(self.server.process.poll(), what)
 
@@ -497,7 +515,7 @@ class HostileTest(unittest.TestCase):
 
     def test_languages_of_many_texts(self):
         texts = {"q": ["De nada."] * 90_000}
-        with self.beside("languages of 90,000 texts, 4 at a time", most_health=0.3):
+        with self.beside("languages of 90,000 texts, 4 at a time"):
             self.in_parallel(4, lambda _: self.ask("POST", "/language/translate/v2/detect", json.dumps(texts)))
             self.in_parallel(4, lambda _: self.ask("POST", "/detect?api-version=3.0", json.dumps(
                 [{"Text": text} for text in texts["q"][:40_000]])))

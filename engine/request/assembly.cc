@@ -451,12 +451,15 @@ SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, siz
   for (const Hypothesis& hypothesis : hypotheses) {
     const Part part = Finish(tokenizer, alignment, {text, sentence, &hypothesis});
     faults.damaged = faults.damaged || part.stays;
-    if (language == nullptr || faults.damaged || &hypothesis != &hypotheses.front()) continue;
+    if (language == nullptr || faults.damaged) continue;
     const auto [source, target] = WithoutOpaque(part);
-    faults.invents = CountDigits(target) > CountDigits(source);
+    const size_t lost = faults.lost.size();
+    const bool invents = CountDigits(target) > CountDigits(source);
     for (const LiteralFault& fault : CheckLiterals(source, target, *language)) {
       if (CountDigits(fault.text) > 0) faults.lost.push_back(fault.source);
     }
+    faults.invents = faults.invents || invents;
+    faults.whole.push_back(!invents && faults.lost.size() == lost);
   }
   return faults;
 }

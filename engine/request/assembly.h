@@ -45,8 +45,9 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
 // What is wrong with the translation of a sentence.
 struct SentenceFaults {
   bool damaged = false;        // one of the hypotheses (placement.h)
-  bool invents = false;        // the best one has more digits than the sentence
-  std::vector<TextSpan> lost;  // numbers that it does not have: bytes of the sentence
+  bool invents = false;        // one has more digits than the sentence
+  std::vector<TextSpan> lost;  // numbers that one does not have: bytes of the sentence
+  std::vector<char> whole;     // of each: it has its numbers, and no others
 };
 // Numbers are looked for if there is a `language` that they are written in.
 SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,

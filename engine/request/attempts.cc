@@ -189,6 +189,23 @@ bool IsBetter(const Attempts& attempts, const SentenceFaults& faults, const JobR
   }
 }
 
+// Those of the best result that have their numbers, and the others from *result, in its place.
+void KeepWhole(const Attempts& attempts, JobResult* result) {
+  const std::vector<Hypothesis>& before = attempts.best.hypotheses;
+  std::vector<Hypothesis> kept;
+  for (size_t h = 0; h < attempts.whole.size(); ++h) {
+    if (attempts.whole[h]) kept.push_back(before[h]);
+  }
+  for (Hypothesis& hypothesis : result->hypotheses) {
+    if (kept.size() == before.size()) break;
+    const auto same = [&](const Hypothesis& other) { return other.tokens == hypothesis.tokens; };
+    if (std::none_of(kept.begin(), kept.end(), same)) kept.push_back(std::move(hypothesis));
+  }
+  std::stable_sort(kept.begin(), kept.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  result->hypotheses = std::move(kept);
+}
+
 // How the sentence is read next; without a job if that is not wanted, or cannot be.
 SentenceReading ReadNext(const PlannedSentence& sentence, Attempts* attempts) {
   const bool numbers =
@@ -207,7 +224,8 @@ SentenceReading ReadNext(const PlannedSentence& sentence, Attempts* attempts) {
     case Attempts::kSayNumerals:
       return numbers ? SayNumerals(*attempts->numerals, attempts->lost) : SentenceReading();
     case Attempts::kStandIn:
-      return numbers ? StandInForNumerals(*attempts->numerals) : SentenceReading();
+      return numbers && !attempts->whole.front() ? StandInForNumerals(*attempts->numerals)
+                                                 : SentenceReading();
     default:
       return {};
   }
@@ -217,9 +235,9 @@ SentenceReading ReadNext(const PlannedSentence& sentence, Attempts* attempts) {
 
 bool MaySayNumerals(const Job& job) {
   const SearchOptions& options = job.options;
-  return !options.sampling && !options.return_alternatives && options.num_hypotheses == 1 &&
-         options.beam_groups <= 1 && options.mbr_candidates == 0 && job.prefix.empty() &&
-         job.heads.empty() && job.candidates == 0 && !job.score_prefix && job.draft_loss == 0.0f;
+  return !options.sampling && !options.return_alternatives && options.beam_groups <= 1 &&
+         options.mbr_candidates == 0 && job.prefix.empty() && job.heads.empty() &&
+         job.candidates == 0 && !job.score_prefix && job.draft_loss == 0.0f;
 }
 
 bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis) {
@@ -246,7 +264,10 @@ bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis) {
 JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, PlannedText* text,
                    size_t sentence, JobResult* result) {
   Attempts& attempts = *text->sentences[sentence].attempts;
-  const bool whole = PutNumeralsBack(attempts.reading, &result->hypotheses.front());
+  const bool whole =
+      std::all_of(result->hypotheses.begin(), result->hypotheses.end(),
+                  [&](Hypothesis& said) { return PutNumeralsBack(attempts.reading, &said); });
+  if (attempts.way == Attempts::kSayNumerals) KeepWhole(attempts, result);
   if (attempts.way == Attempts::kFirst) {
     result->repaired = attempts.plain != nullptr;
   } else {
@@ -262,6 +283,7 @@ JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, P
     attempts.best = std::move(*result);
     attempts.damaged = faults.damaged;
     attempts.lost = std::move(faults.lost);
+    attempts.whole = std::move(faults.whole);
   } else {
     attempts.best.times = result->times;
     attempts.best.reused = result->reused;

@@ -6,7 +6,8 @@
 //   has numbers            must say those that it has lost (phrases.h), in any usual form
 //                          reads stand-ins for all of its numbers, if some are still lost
 //
-// Each is a job of its own; of the two translations that there are then, one stays.  Small models
+// Each is a job of its own; of the two translations that there are then, one stays.  Of several
+// hypotheses, those that have their numbers stay when the others must say them.  Small models
 // cannot copy every number:
 //
 //   The train leaves at 18:37.     ->  Der Zug fährt um 18:7 Uhr ab.       18:37 is lost
@@ -33,8 +34,8 @@ namespace dragoman {
 struct AlignmentPlan;
 struct PlannedText;
 
-// Whether a job's translation can be searched for again: it is one, found by a beam search, and
-// nothing but its text is asked for.
+// Whether a job's translations can be searched for again: they are found by a beam search, and
+// nothing but their text is asked for.
 bool MaySayNumerals(const Job& job);
 
 // A sentence as it was read.
@@ -74,6 +75,7 @@ struct Attempts {
   JobResult best = {};              // of those before
   bool damaged = false;             // the best one
   std::vector<TextSpan> lost = {};  // of its numbers
+  std::vector<char> whole = {};     // its hypotheses that have their numbers
 
   bool any() const { return plain != nullptr || unread.job != nullptr || numerals != nullptr; }
 };

@@ -105,6 +105,41 @@ TEST_F(NumeralsOfAModelTest, AFurtherAttemptThatFindsNoRoomLeavesTheFirst) {
   EXPECT_GT(lost, 0);
 }
 
+// One search finds all hypotheses that lack a number; those that have theirs stay, and the best one
+// is what it would be alone.
+TEST_F(NumeralsOfAModelTest, ComeThroughInSeveralHypotheses) {
+  constexpr int kHypotheses = 4;
+  int all = 0, right = 0, alone = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::string text = "The old teacher sees " + std::to_string(13 + i * 7919 % 86000) +
+                             (i % 2 == 0 ? " small houses." : " cats and the dog.");
+    TranslateRequest request = {.texts = {text}};
+    request.options.beam_size = kHypotheses;
+    const TranslateResponse one = Translate(request);
+    request.options.num_hypotheses = kHypotheses;
+    for (const bool keeps : {true, false}) {
+      request.keep_literals = keeps;
+      const TranslateResponse response = Translate(request);
+      ASSERT_TRUE(response.status.ok()) << response.status;
+      std::set<std::vector<int32_t>> distinct;
+      float score = 0.0f;
+      for (const TranslatedHypothesis& said : response.translations[0].hypotheses) {
+        (keeps ? right : alone) += NumbersIn(said.text) == NumbersIn(text);
+        all += keeps ? 1 : 0;
+        EXPECT_LE(said.score, score);
+        score = said.score;
+        EXPECT_TRUE(distinct.insert(said.token_ids).second) << said.text;
+      }
+      EXPECT_EQ(distinct.size(), size_t{kHypotheses});
+      if (!keeps) continue;
+      EXPECT_EQ(NumbersIn(response.translations[0].hypotheses[0].text),
+                NumbersIn(one.translations[0].hypotheses[0].text));
+    }
+  }
+  EXPECT_GT(right, all * 9 / 10);
+  EXPECT_LT(alone, all / 2);
+}
+
 // A request that takes long is judged on other threads, and gets the same.
 TEST_F(NumeralsOfAModelTest, DoNotDependOnTheRequest) {
   WorkerPool pool({.workers = 1, .preparing_threads = 2}, &observer_);

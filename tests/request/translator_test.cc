@@ -172,7 +172,7 @@ TEST_F(TranslatorTest, ConsensusReturnsTheCandidateMostLikeTheOthers) {
   int moved = 0;
   for (const bool sampling : {false, true}) {
     for (const std::string& text : TestSentences()) {
-      TranslateRequest request = {.texts = {text}};
+      TranslateRequest request = {.texts = {text}, .keep_literals = false};
       request.options.num_hypotheses = 5;
       if (sampling) {
         request.options.sampling = true;

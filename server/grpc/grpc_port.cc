@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/auth/caller.h"
+#include "server/grpc/call_guard.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -61,6 +62,11 @@ void LetServicesRefuse(int max_message_bytes, grpc::ServerBuilder* builder) {
 // otherwise, gRPC lets each have 4 MiB, or as much as it takes its round trips for.
 void LimitWindows(grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+}
+
+// What is read at a time is worked off before anybody can intervene (call_guard.h).
+void LimitReads(grpc::ServerBuilder* builder) {
+  builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, 16 << 10);
 }
 
 void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
@@ -119,6 +125,7 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
       builder.experimental().AddExternalConnectionAcceptor(Kind::FROM_FD, options.credentials);
   LetServicesRefuse(options.max_message_bytes, &builder);
   LimitWindows(&builder);
+  LimitReads(&builder);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.max_calls_per_connection);
   SetConnections(options.connections, &builder);
   if (options.memory > 0) {
@@ -136,8 +143,13 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
     reflection_ = std::make_unique<ReflectionService>(NamesOf(services, options.channelz), room);
     builder.RegisterService(reflection_.get());
   }
+  auto guard = std::make_unique<CallGuard>(listener_.get(), options.max_calls_per_connection,
+                                           options.memory);
+  CallGuard* const started = guard.get();
+  builder.SetContextAllocator(std::move(guard));
   server_ = builder.BuildAndStart();
   if (server_ == nullptr) return absl::InternalError("gRPC failed to start");
+  started->Start();
   probe_ = grpc::health::v1::Health::NewStub(InProcessChannel());
   SetServing(false);
   SetAlive(true);

@@ -27,6 +27,8 @@ namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(100);  // while no descriptor is available
 
+constexpr absl::Duration kWhileHeld = absl::Milliseconds(5);
+
 constexpr char kUnix[] = "unix:";
 
 // A socket address of any family.
@@ -101,6 +103,19 @@ int ListenAt(const Address& address, bool both_families, int* error) {
   *error = errno;
   close(fd);
   return -1;
+}
+
+// The IP address of a client; "" if it has none.  One of IPv4 at a socket of both families is of
+// IPv4.
+std::string HostOf(const Address& address) {
+  if (address.storage.ss_family == AF_INET) {
+    const in_addr& ip = reinterpret_cast<const sockaddr_in*>(&address.storage)->sin_addr;
+    return {reinterpret_cast<const char*>(&ip), sizeof(ip)};
+  }
+  if (address.storage.ss_family != AF_INET6) return "";
+  const in6_addr& ip = reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr;
+  const std::string bytes(reinterpret_cast<const char*>(&ip), sizeof(ip));
+  return IN6_IS_ADDR_V4MAPPED(&ip) ? bytes.substr(sizeof(ip) - sizeof(in_addr)) : bytes;
 }
 
 Address LocalAddress(int fd) {
@@ -280,6 +295,10 @@ void Listener::Run() {
   while (true) {
     if (poll(waiting.data(), waiting.size(), -1) < 0) continue;  // interrupted
     if (waiting.back().revents != 0) return;
+    if (held_) {
+      WaitFor(wake_, POLLIN, kWhileHeld);
+      continue;
+    }
     for (const pollfd& socket : waiting) {
       if (socket.revents != 0) Accept(socket.fd);
     }
@@ -394,9 +413,26 @@ absl::Status Listener::Probe(absl::Duration timeout) {
   return absl::OkStatus();
 }
 
+void Listener::Abort(const std::string& host, int port) {
+  const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
+  absl::MutexLock lock(&mutex_);  // nobody else gets the number of the descriptor meanwhile
+  for (int fd = range_.first; fd <= highest_; ++fd) {
+    Address peer;
+    if (getpeername(fd, peer.get(), &peer.size) != 0 || HostOf(peer) != host ||
+        ntohs(*peer.port()) != port || connect(fd, &nobody, sizeof(nobody)) != 0) {
+      continue;
+    }
+    if (aborted_.fetch_add(1, std::memory_order_relaxed) == 0) {
+      Log(LogLevel::kWarning, "a connection with too many calls was reset");
+    }
+  }
+}
+
 ListenerStats Listener::Stats() const {
-  ListenerStats stats = {
-      .accepted = accepted_, .over_limit = over_limit_, .no_descriptors = no_descriptors_};
+  ListenerStats stats = {.accepted = accepted_,
+                         .over_limit = over_limit_,
+                         .no_descriptors = no_descriptors_,
+                         .aborted = aborted_};
   absl::MutexLock lock(&mutex_);
   stats.limit = range_.most;
   for (int fd = range_.first; fd <= highest_; ++fd) stats.open += fcntl(fd, F_GETFD) != -1;

@@ -78,6 +78,13 @@ class Listener {
   // waits until the listener has closed the connection.  REQUIRES: it has a port.
   absl::Status Probe(absl::Duration timeout);
 
+  // Lets those who connect wait, or no more.
+  void Hold(bool held) { held_ = held; }
+
+  // Resets the connection with the client at this IP address (4 or 16 bytes) and port, if there is
+  // one; what it has sent and was not read is dropped.
+  void Abort(const std::string& host, int port);
+
   ListenerStats Stats() const;
 
  private:
@@ -100,7 +107,8 @@ class Listener {
   Take take_ ABSL_GUARDED_BY(mutex_);                // null until Serve
   std::vector<int> knocks_ ABSL_GUARDED_BY(mutex_);  // local ports of Probe's connections
   int highest_ ABSL_GUARDED_BY(mutex_) = 0;  // the highest descriptor of a connection so far
-  std::atomic<int64_t> accepted_ = 0, over_limit_ = 0, no_descriptors_ = 0;
+  std::atomic<bool> held_ = false;
+  std::atomic<int64_t> accepted_ = 0, over_limit_ = 0, no_descriptors_ = 0, aborted_ = 0;
   std::thread thread_;
 };
 

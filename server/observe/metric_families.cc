@@ -102,15 +102,18 @@ std::vector<MetricFamily> CacheFamilies(const CacheStats& stats) {
 std::vector<MetricFamily> ConnectionFamilies(const std::string& name, const std::string& port,
                                              const ListenerStats& stats) {
   const std::string connections = "Connections of the " + port + " port";
-  return {
-      GaugeNow(name + "_limit", "Connections that may be open; more are closed at once.",
-               stats.limit),
-      GaugeNow(name, connections + ".", stats.open),
-      CounterNow(name + "_accepted_total", connections + " that were served.", stats.accepted),
-      CounterBy(name + "_refused_total",
-                "Connections closed at once, because the limit was reached or there was no "
-                "descriptor.",
-                "reason", {{"limit", stats.over_limit}, {"descriptors", stats.no_descriptors}})};
+  return {GaugeNow(name + "_limit", "Connections that may be open; more are closed at once.",
+                   stats.limit),
+          GaugeNow(name, connections + ".", stats.open),
+          CounterNow(name + "_accepted_total", connections + " that were served.", stats.accepted),
+          CounterBy(
+              name + "_refused_total",
+              "Connections closed, because the limit was reached, there was no descriptor, or the "
+              "client had too many calls.",
+              "reason",
+              {{"limit", stats.over_limit},
+               {"descriptors", stats.no_descriptors},
+               {"calls", stats.aborted}})};
 }
 
 std::vector<MetricFamily> BudgetFamilies(const std::vector<BudgetStats>& budgets) {

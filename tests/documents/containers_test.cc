@@ -37,9 +37,9 @@ std::string Body(const std::string& text) {
          text + "</w:t></w:r></w:p>";
 }
 
-std::string Docx(const std::vector<Member>& members) {
+std::string Docx(const std::vector<ZipMember>& members) {
   const std::string path = TemporaryPath(".docx");
-  std::vector<Member> all = {{"[Content_Types].xml", kTypes}};
+  std::vector<ZipMember> all = {{"[Content_Types].xml", kTypes}};
   all.insert(all.end(), members.begin(), members.end());
   WriteZip(path, all);
   return path;
@@ -61,7 +61,7 @@ TEST(Container, MembersKeepTheirOrderAndWhatIsNotTranslatedItsBytes) {
                                  {"word/folder/", "", 0}});
   const Translated result = TranslateFile(path, Upper);
   ASSERT_TRUE(result.status.ok()) << result.status;
-  const std::vector<Member> before = ReadZip(path), after = ReadZip(result.output);
+  const std::vector<ZipMember> before = ReadZip(path), after = ReadZip(result.output);
   ASSERT_EQ(before.size(), after.size());
   for (size_t i = 0; i < before.size(); ++i) {
     EXPECT_EQ(before[i].name, after[i].name);
@@ -165,7 +165,7 @@ TEST(Container, EncryptedAndRepeatedMembersAreRefused) {
 // The number of times that each element occurs in the members of a zip that are XML.
 std::map<std::string, int> Count(const std::string& path, const std::regex& names) {
   std::map<std::string, int> counts;
-  for (const Member& member : ReadZip(path)) {
+  for (const ZipMember& member : ReadZip(path)) {
     const auto events = ReadXmlEvents(member.content);
     if (!events.ok()) continue;
     for (const XmlEvent& event : *events) {
@@ -195,7 +195,7 @@ TEST_P(Sample, ThatIsNotChangedHasTheSameBytes) {
   const Translated result = TranslateFile(Path(), Same);
   ASSERT_TRUE(result.status.ok()) << result.status;
   EXPECT_GT(result.texts.size(), 3);
-  const std::vector<Member> before = ReadZip(Path()), after = ReadZip(result.output);
+  const std::vector<ZipMember> before = ReadZip(Path()), after = ReadZip(result.output);
   ASSERT_EQ(before.size(), after.size());
   for (size_t i = 0; i < before.size(); ++i) {
     EXPECT_EQ(before[i].name, after[i].name);
@@ -255,7 +255,7 @@ TEST_P(Sample, IsWellFormedWhateverTheTranslation) {
     const Translated result =
         TranslateFile(Path(), [&](const std::string& text) { return Broken(text, &random); });
     ASSERT_TRUE(result.status.ok()) << result.status;
-    const std::vector<Member> before = ReadZip(Path()), after = ReadZip(result.output);
+    const std::vector<ZipMember> before = ReadZip(Path()), after = ReadZip(result.output);
     for (size_t i = 0; i < before.size(); ++i) {
       if (!ReadXmlEvents(before[i].content).ok()) continue;
       EXPECT_TRUE(ReadXmlEvents(after[i].content).ok()) << after[i].content;
@@ -320,7 +320,7 @@ TEST_P(Sample, SurvivesMutations) {
   const int mutations = runs == nullptr ? 200 : std::atoi(runs);
   std::mt19937 random(23);
   const std::string bytes = ReadBytes(Path());
-  const std::vector<Member> members = ReadZip(Path());
+  const std::vector<ZipMember> members = ReadZip(Path());
   const std::string suffix = std::string(GetParam()).substr(std::string(GetParam()).find('.'));
   const std::string path = TemporaryPath(suffix);
   const DocumentOptions options = {
@@ -332,7 +332,7 @@ TEST_P(Sample, SurvivesMutations) {
       Mutate(&mutated, &random);
       WriteBytes(path, mutated);
     } else {
-      std::vector<Member> mutated = members;
+      std::vector<ZipMember> mutated = members;
       std::string& content = mutated[random() % mutated.size()].content;
       i % 3 == 1 ? Mutate(&content, &random) : MoveElements(&content, &random);
       WriteZip(path, mutated);
@@ -340,7 +340,7 @@ TEST_P(Sample, SurvivesMutations) {
     const Translated result = TranslateFile(path, Upper, options);
     if (!result.status.ok()) continue;
     ++accepted;
-    const std::vector<Member> before = ReadZip(path), after = ReadZip(result.output);
+    const std::vector<ZipMember> before = ReadZip(path), after = ReadZip(result.output);
     ASSERT_EQ(before.size(), after.size());
     for (size_t m = 0; m < before.size(); ++m) {
       if (before[m].content == after[m].content) continue;

@@ -131,7 +131,7 @@ TEST(DocumentMemory, BoundsContainers) {
                   {"a.opf", "<p><item href=\"a.html\" media-type=\"application/xhtml+xml\"/></p>"},
                   {"a.html", In("<html>", Many("<p>a</p>", kTimes), "</html>")}});
   ExpectRefused(epub);
-  std::vector<Member> members(kTimes, {"", "", 0});
+  std::vector<ZipMember> members(kTimes, {"", "", 0});
   for (int i = 0; i < kTimes; ++i) members[i].name = absl::StrCat("a", i);
   const std::string many = TemporaryPath(".docx");
   WriteZip(many, members);
@@ -140,7 +140,7 @@ TEST(DocumentMemory, BoundsContainers) {
 
 // The count begins anew with each part.
 TEST(DocumentMemory, IsThatOfOnePart) {
-  std::vector<Member> members = {{"content.xml", "<a/>"}};
+  std::vector<ZipMember> members = {{"content.xml", "<a/>"}};
   for (int i = 0; i < 10; ++i) {
     members.push_back({absl::StrCat("Object ", i, "/content.xml"),
                        In("<o xmlns:text=\"urn:oasis:names:tc:opendocument:xmlns:text:1.0\">",

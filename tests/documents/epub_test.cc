@@ -53,7 +53,7 @@ Seen Translate(const std::string& body) {
   const std::string path = Book(Page(body));
   const Translated same = TranslateFile(path, Same);
   EXPECT_TRUE(same.status.ok()) << same.status;
-  const std::vector<Member> before = ReadZip(path), after = ReadZip(same.output);
+  const std::vector<ZipMember> before = ReadZip(path), after = ReadZip(same.output);
   for (size_t i = 0; i < before.size(); ++i) EXPECT_EQ(before[i].packed, after[i].packed);
   Translated result = TranslateFile(path, Upper);
   EXPECT_TRUE(result.status.ok()) << result.status;

@@ -40,23 +40,23 @@ std::string TemporaryPath(const std::string& suffix) {
   return absl::StrCat(*directory, "/", ++number, suffix);
 }
 
-void WriteZip(const std::string& path, const std::vector<Member>& members) {
+void WriteZip(const std::string& path, const std::vector<ZipMember>& members) {
   std::filesystem::remove(path);
   auto writer = ZipWriter::Create(path);
   DRAGOMAN_CHECK(writer.ok());
-  for (const Member& member : members) {
+  for (const ZipMember& member : members) {
     const ZipArchive::Entry entry = {.name = member.name, .method = member.method, .date = 0x21};
     DRAGOMAN_CHECK((*writer)->Replace(entry, member.content).ok());
   }
   DRAGOMAN_CHECK((*writer)->Finish().ok());
 }
 
-std::vector<Member> ReadZip(const std::string& path) {
+std::vector<ZipMember> ReadZip(const std::string& path) {
   const auto file = MappedFile::Open(path);
   DRAGOMAN_CHECK(file.ok());
   const auto zip = ZipArchive::Open((*file)->bytes(), 100'000);
   DRAGOMAN_CHECK(zip.ok());
-  std::vector<Member> members;
+  std::vector<ZipMember> members;
   for (const ZipArchive::Entry& entry : zip->entries()) {
     const std::string content = zip->Read(entry).value_or("damaged");
     const auto* const packed = reinterpret_cast<const char*>(entry.packed.data());
@@ -67,7 +67,7 @@ std::vector<Member> ReadZip(const std::string& path) {
 }
 
 std::string ReadMember(const std::string& path, const std::string& name) {
-  for (Member& member : ReadZip(path)) {
+  for (ZipMember& member : ReadZip(path)) {
     if (member.name == name) return std::move(member.content);
   }
   return "no " + name;

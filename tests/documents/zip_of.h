@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-struct Member {
+struct ZipMember {
   std::string name;
   std::string content;
   int method = 8;      // 0: stored; 8: deflate
@@ -26,9 +26,9 @@ void WriteBytes(const std::string& path, std::string_view bytes);
 // A path in the directory of temporary files that no other test has.
 std::string TemporaryPath(const std::string& suffix);
 
-void WriteZip(const std::string& path, const std::vector<Member>& members);
+void WriteZip(const std::string& path, const std::vector<ZipMember>& members);
 // REQUIRES: a zip is there.
-std::vector<Member> ReadZip(const std::string& path);
+std::vector<ZipMember> ReadZip(const std::string& path);
 // The content of that member of a zip.
 std::string ReadMember(const std::string& path, const std::string& name);
 

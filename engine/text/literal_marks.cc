@@ -59,8 +59,8 @@ bool IsSpelling(std::string_view text, TextSpan span) {
 constexpr char32_t kLeftToModels[] =
     U"‐‑‒–—―‘’‚‛“”„‟«»‹›…¿¡，。、！？：；（）［］「」『』【】《》〈〉·・،؛؟।";
 
-constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";          // that begin no item of a list
-constexpr std::string_view kSigns = "*=<>+", kOfSigns = "*=<>!:+-";  // "Name *", "a => b"
+constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";       // that begin no item of a list
+constexpr std::string_view kSigns = "*=", kOfSigns = "*=<>!:+-";  // "Name *", "a => b"
 
 // Adds the symbols of text[begin, end) that cannot be written: no letters, digits or punctuation;
 // and the signs of strings.

@@ -121,6 +121,8 @@ struct Job : SearchTask {
   // else 0; as many as the source has, or none).
   float draft_loss = 0.0f;
   std::vector<char> changed;
+  // Whether it is a further attempt at what has entered the queue before: then there is room.
+  bool has_entered = false;
   // Called exactly once, on a worker's thread.  Must not block.
   std::function<void(JobResult)> on_done;
   // Optional.  Called before on_done, on the same thread, whenever more tokens are certain to begin

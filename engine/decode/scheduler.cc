@@ -41,8 +41,10 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   for (const JobPtr& job : *jobs) size.Add(*job, 1);
   const RequestTerms& terms = flow->request->terms();
   const Newcomer newcomer = {terms, size, flow->seconds, flow->kind, flow->longest};
-  ASSIGN_OR_RETURN(const Yielding yielding, Check(newcomer, now));
-  for (Flow* const other : yielding.flows) Evict(other, now);
+  if (!jobs->front()->has_entered) {
+    ASSIGN_OR_RETURN(const Yielding yielding, Check(newcomer, now));
+    for (Flow* const other : yielding.flows) Evict(other, now);
+  }
   quotas_.Spend(terms.principal, terms.quota, flow->work, now);
   flow->arrival = arrivals_++;
   flow->since = now;

@@ -95,16 +95,12 @@ class Hop : public std::enable_shared_from_this<Hop> {
     };
   }
 
-  // The result of a sentence's job, or of a further attempt (attempts.h).  One that finds no room
-  // or fails leaves the best one so far, unless nobody wants that any more.
+  // The result of a sentence's job, or of a further attempt (attempts.h).  If that fails, so does
+  // the sentence: which translation it gets does not depend on the load.
   void Attempted(size_t job, JobResult result) {
-    Attempts* const attempts = SentenceOf(job).attempts.get();
-    const bool failed = !result.status.ok();
-    if (attempts != nullptr && failed && attempts->way != Attempts::kFirst &&
-        call_.state->Wanted(absl::Now()).ok()) {
-      result = std::move(attempts->best);
+    if (!result.status.ok() || SentenceOf(job).attempts == nullptr) {
+      return JobDone(job, std::move(result));
     }
-    if (attempts == nullptr || failed) return JobDone(job, std::move(result));
     const auto last = std::make_shared<JobResult>(std::move(result));
     Finish([=, self = shared_from_this()](absl::Status status) {
       std::vector<JobPtr> next(1);
@@ -113,10 +109,11 @@ class Hop : public std::enable_shared_from_this<Hop> {
                               &self->plan_.texts[self->plan_.places[job].text],
                               self->plan_.places[job].sentence, last.get());
         if (next[0] == nullptr) return self->JobDone(job, std::move(*last));
+        next[0]->has_entered = true;
         next[0]->on_done = [=](JobResult other) { self->Attempted(job, std::move(other)); };
         status = self->pool_->Submit(std::move(next));
       }
-      if (!status.ok()) self->Attempted(job, {.status = std::move(status)});
+      if (!status.ok()) self->JobDone(job, {.status = std::move(status)});
     });
   }
 

@@ -42,8 +42,8 @@ LIMIT = 1024 * MIB
 TOKENS = {name: f"{name}-token-0123456789" for name in ("victim", "attacker", "another")}
 # Seconds: what may be prepared where it is (docs/limits.md), and what the test itself takes.  Attackers and those who
 # measure are threads of one Python process, and share two cores with the server and perhaps with another test: a
-# thread that is ready waits for tens of milliseconds, and the p99 of a second's calls is nearly the worst of them.
-PREPARING, ALLOWANCE = 0.001, 0.4
+# thread that is ready waits for up to hundreds of milliseconds, and the p99 of a second's calls is nearly the worst.
+PREPARING, ALLOWANCE = 0.001, 0.8
 OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 
 

@@ -83,7 +83,7 @@ TEST_F(NumeralsOfAModelTest, ComeThrough) {
 }
 
 // Its caller may ask for no more than one job.
-TEST_F(NumeralsOfAModelTest, AFurtherAttemptThatFindsNoRoomLeavesTheFirst) {
+TEST_F(NumeralsOfAModelTest, AFurtherAttemptAlwaysFindsRoom) {
   int lost = 0;
   for (int i = 0; i < 10; ++i) {
     TranslateRequest request = {
@@ -95,12 +95,11 @@ TEST_F(NumeralsOfAModelTest, AFurtherAttemptThatFindsNoRoomLeavesTheFirst) {
                             std::move(done));
     });
     ASSERT_TRUE(response.status.ok()) << response.status;
-    request.keep_literals = false;
-    const TranslateResponse first = Translate(request);
     EXPECT_EQ(response.translations[0].hypotheses[0].text,
-              first.translations[0].hypotheses[0].text);
-    EXPECT_EQ(response.times.steps, first.times.steps);
-    lost += NumbersIn(first.translations[0].hypotheses[0].text) != NumbersIn(request.texts[0]);
+              Translate(request).translations[0].hypotheses[0].text);
+    request.keep_literals = false;
+    lost += NumbersIn(Translate(request).translations[0].hypotheses[0].text) !=
+            NumbersIn(request.texts[0]);
   }
   EXPECT_GT(lost, 0);
 }

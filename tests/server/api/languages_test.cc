@@ -148,6 +148,7 @@ TEST_F(LanguagesTest, AnErrorNamesTheTextByItsNumberInTheCall) {
   v1::TranslateRequest request = InThreeLanguages();
   for (int i = 0; i < 200; ++i) request.mutable_contents(1)->append(" La maison est bleue");
   request.set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
+  request.set_truncation(v1::TRUNCATION_REJECT);
   v1::TranslateResponse response;
   const grpc::Status status = server_->Translate(request, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
@@ -159,6 +160,7 @@ TEST_F(LanguagesTest, AStreamInSeveralLanguagesEndsWithItsError) {
   v1::TranslateRequest request = InThreeLanguages();
   for (int i = 0; i < 200; ++i) request.mutable_contents(1)->append(" La maison est bleue");
   request.set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
+  request.set_truncation(v1::TRUNCATION_REJECT);
   grpc::ClientContext context;
   const auto stream = server_->translation().TranslateStream(&context, request);
   v1::TranslateStreamResponse message;

@@ -123,6 +123,7 @@ TEST_F(TranslateTest, TruncatesALongTextOnlyIfAskedTo) {
   v1::TranslateRequest request = RequestFor({"The cat is old.", text});
   request.set_sentence_splitting(v1::SENTENCE_SPLITTING_NONE);
   request.mutable_options()->set_max_length(5);
+  request.set_truncation(v1::TRUNCATION_REJECT);
   v1::TranslateResponse response;
   const grpc::Status refused = server_->Translate(request, &response);
   EXPECT_EQ(refused.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
@@ -151,7 +152,8 @@ const BadCase kBadCases[] = {
        while (r->contents_size() < 129) r->add_contents("a");
      },
      "contents"},
-    {"TooManyCharacters", [](auto* r) { r->add_contents(std::string(30001, 'a')); }, "contents[1]"},
+    {"TooManyCharacters", [](auto* r) { r->add_contents(std::string(131073, 'a')); },
+     "contents[1]"},
     {"InvalidUtf8", [](auto* r) { r->add_contents("\xff"); }, "contents[1]"},
     {"CutOffUtf8",
      [](auto* r) {
@@ -231,10 +233,10 @@ TEST_F(TranslateTest, PairThatIsNotServedNamesThoseThatAre) {
 }
 
 TEST_F(TranslateTest, ATextIsUnchangedInItsOwnLanguage) {
-  for (const auto& [source, target] : {std::pair("en", "en"), std::pair("EN", "en"),
-                                       std::pair("en", "en-GB"), std::pair("en-US", "en-GB"),
-                                       std::pair("ja", "ja"), std::pair("eng_Latn", "en"),
-                                       std::pair("zh", "zh-Hans"), std::pair("zh-HK", "zh-TW")}) {
+  for (const auto& [source, target] :
+       {std::pair("en", "en"), std::pair("EN", "en"), std::pair("en", "en-GB"),
+        std::pair("en-US", "en-GB"), std::pair("ja", "ja"), std::pair("eng_Latn", "en"),
+        std::pair("zh", "zh-Hans"), std::pair("zh-HK", "zh-TW")}) {
     v1::TranslateRequest request = RequestFor({"The cat is old.", "  5 <b>"});
     request.set_source_language(source);
     request.set_target_language(target);

@@ -412,8 +412,8 @@ size_t BeforeOpenBrace(std::string_view match) {
     if (match[i] == '}' && open > 0) --open;
   }
   if (open == 0) return match.size();
-  constexpr std::string_view kSigns = "$#%@";
-  return first > 1 && kSigns.find(match[first - 1]) != kSigns.npos ? first - 1 : first;
+  constexpr std::string_view kBeforeBrace = "$#%@";
+  return first > 1 && kBeforeBrace.find(match[first - 1]) != kBeforeBrace.npos ? first - 1 : first;
 }
 
 // Whether what a pattern has found at `begin` of the text is a literal.

@@ -37,12 +37,12 @@ absl::Status Scheduler::Enter(std::vector<JobPtr>* jobs, absl::Time now) {
   auto flow = std::make_unique<Flow>();
   flow->request = jobs->front()->request;
   flow->Measure(*jobs);
-  LineSize size = {.requests = 1};
-  for (const JobPtr& job : *jobs) size.Add(*job, 1);
   const RequestTerms& terms = flow->request->terms();
-  const Newcomer newcomer = {terms, size, flow->seconds, flow->kind, flow->longest};
   if (!jobs->front()->has_entered) {
-    ASSIGN_OR_RETURN(const Yielding yielding, Check(newcomer, now));
+    LineSize size = {.requests = 1};
+    for (const JobPtr& job : *jobs) size.Add(*job, 1);
+    ASSIGN_OR_RETURN(const Yielding yielding,
+                     Check({terms, size, flow->seconds, flow->kind, flow->longest}, now));
     for (Flow* const other : yielding.flows) Evict(other, now);
   }
   quotas_.Spend(terms.principal, terms.quota, flow->work, now);

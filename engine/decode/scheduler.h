@@ -95,11 +95,10 @@ class Scheduler {
   // Admits all jobs of one request, which wait from `now` on, or none, and says why:
   // RESOURCE_EXHAUSTED if the queue of its priority is full or the principal's quota is used up,
   // DEADLINE_EXCEEDED if its deadline cannot be met behind the queue.  Long requests leave a
-  // quarter of a queue to short ones, and an empty queue takes any single request, and any queue
-  // what has entered before (Job::has_entered).  REQUIRES: the
-  // jobs have been priced, fit into an idle worker's memory, and share a RequestState.  Several
-  // requests may share one, for example texts of a call that take different routes: they end
-  // together but wait apart.
+  // quarter of a queue to short ones.  An empty queue takes any single request, and any queue takes
+  // what has entered before (Job::has_entered).  REQUIRES: the jobs have been priced, fit into an
+  // idle worker's memory, and share a RequestState.  Several requests may share one, for example
+  // texts of a call that take different routes: they end together but wait apart.
   absl::Status Enter(std::vector<JobPtr>* jobs, absl::Time now);
 
   // The error with which Enter would refuse a request of these terms now even at its lowest

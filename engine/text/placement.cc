@@ -385,8 +385,9 @@ Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> 
     if (m < placement.marks.size()) Blank(placement.marks[m], &target);
   }
   for (const TextSpan removed : placement.removed) Blank(removed, &target);
-  if (ContainsWord(source) ? !HasLetter(target) : !HasLetterOrDigit(target))
+  if (ContainsWord(source) ? !HasLetter(target) : !HasLetterOrDigit(target)) {
     return Damage::kNoWords;
+  }
   return has_stand_ins && HasNewDigits(source, target) ? Damage::kNumbers : Damage::kNone;
 }
 

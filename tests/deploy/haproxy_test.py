@@ -13,7 +13,7 @@ import unittest
 import grpc
 
 import files
-from harness import CLIENT, FLOAT32, Server, await_true, free_port, golden_inputs, pb, pb_grpc
+from harness import CLIENT, MODEL, Server, await_true, free_port, golden_inputs, pb, pb_grpc
 
 CONFIG = os.path.join(files.DEPLOY, "haproxy", "haproxy.cfg")
 
@@ -26,7 +26,7 @@ class Backend:
         self.start()
 
     def start(self):
-        self.server = Server(*FLOAT32, "--drain-delay", "6s", grpc_port=self.grpc_port,
+        self.server = Server("--model", f"en-de={MODEL}", "--drain-delay", "6s", grpc_port=self.grpc_port,
                              http_port=self.http_port)
 
     def kill(self):

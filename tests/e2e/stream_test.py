@@ -201,6 +201,8 @@ class BulkBesideOthersTest(unittest.TestCase):
 class HostileTest(ServerTest):
     """Whatever a client does, the server serves the next one and keeps nothing of the first."""
 
+    arguments = StreamTest.arguments
+
     def tearDown(self):
         await_true(lambda: self.server.metrics()["dragoman_requests_in_flight"][()] == 0, "no call is left")
         self.server.translate("Good morning.")

@@ -118,6 +118,13 @@ struct Pattern {
 #define ARGUMENT R"([A-Z][A-Z0-9_:-]*[A-Z0-9])"
 #define ARGUMENTS \
   R"((?: (?:\S*[\[\]<>{}|%=…]\S*|-\S+|[A-Z](?:[A-Z0-9_:-]*[A-Z0-9])?(?:\.\.\.)?|\.\.\.))+)"
+// An element in which nothing is language, and what is below or above a number or a formula.
+#define CODE_IN(name) "<" name R"((?: [^<>]*)?>[^<>{}%\n]+</)" name ">"
+#define CODE_ELEMENT                                                                           \
+  "(?:" CODE_IN("code") "|" CODE_IN("kbd") "|" CODE_IN("samp") "|" CODE_IN("var") "|" CODE_IN( \
+      "tt") ")"
+#define SMALL(name, what) "<" name "(?: [^<>]*)?>" what "</" name ">"
+#define SIGNED R"([+\-−]?\d{0,3}[+\-−]?)"
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 
 constexpr Pattern kPatterns[] = {
@@ -136,6 +143,12 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", IsInlineCode},
     {LiteralKind::kCode, NotAfter::kWord, "(?::[a-z][a-z0-9_.+-]*)+:`[^`\\n]+`"},
     {LiteralKind::kCode, NotAfter::kNothing, "`[^`\\s](?:[^`\\n]*[^`\\s])?`_{0,2}", IsInlineCode},
+    // <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O, m<sup>2</sup>
+    {LiteralKind::kCode, NotAfter::kNothing, CODE_ELEMENT R"((?: ?[+/-] ?)" CODE_ELEMENT ")*"},
+    {LiteralKind::kCode, NotAfter::kWord,
+     "(?:(?:[A-Z][a-z]?)+|\\d+|[a-z]|[cdkmµ]m)(?:(?:" SMALL("sub", SIGNED) "|" SMALL(
+         "sup", SIGNED) ")(?:[A-Z][a-z]?)*)+|[a-z]" SMALL("sub", "[a-z]"),
+     AlwaysTrue, true},
     {LiteralKind::kTag, NotAfter::kNothing,
      R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"(?:[^"<>]|\\")*"|'[^'<>]*'|\\"[^"<>]*\\"|[^\s"'<>]+))?)*\s*/?>)"},
     {LiteralKind::kTag, NotAfter::kNothing, R"(</?\d+\s*/?>)"},
@@ -266,7 +279,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kWord, R"(97[89][- ]?(?:\d[- ]?){9}[\dXx])", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(\+\d[\d ()/-]{5,18}\d)", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord,
-     R"([vV]\d+(?:\.\d+)*(?:[-+.]?\w+)*|\d+(?:\.\d+){2,}(?:[-+]?[A-Za-z]\w*)?)", IsVersion, true},
+     R"([vV]\d+(?:\.\d+)*(?:[-+.]?\w+)*|\d+(?:\.\d+){2,}(?:[-+]?[A-Za-z]\w*(?:[.+-]\w+)*)?)",
+     IsVersion, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(\d{7,})", AlwaysTrue, true},
     // Times for machines, encodings, languages, keys, and names of programs.
     {LiteralKind::kCode, NotAfter::kWord,
@@ -337,6 +351,10 @@ constexpr Pattern kPatterns[] = {
 #undef WORDS_WITH
 #undef ARGUMENT
 #undef ARGUMENTS
+#undef CODE_IN
+#undef CODE_ELEMENT
+#undef SMALL
+#undef SIGNED
 #undef URL_CHARACTER
 
 bool Counts(const Pattern& pattern, TextSource source) {

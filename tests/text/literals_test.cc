@@ -109,6 +109,11 @@ TEST(Literals, VersionsAreFoundButDatesAndNumbersAreNot) {
               IsEmpty());
 }
 
+TEST(Literals, WhatIsAboveAWordIsNoPartOfIt) {
+  EXPECT_THAT(Found("The 2<sup>nd</sup> cat<sup>1</sup>"),
+              ElementsAre("<sup>", "</sup>", "<sup>", "</sup>"));
+}
+
 TEST(Literals, AnEmojiIsOneLiteralWithAllThatBelongsToIt) {
   EXPECT_THAT(Found("👨‍👩‍👧‍👦 and 🇩🇪, 1️⃣ ❤️!"),
               ElementsAre("👨‍👩‍👧‍👦", "🇩🇪", "1️⃣", "❤️"));
@@ -168,6 +173,16 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "\u2068{name}\u2069",
                                     "$t(girl, { \"count\": {{girls}} })",
                                     "{\"x\": 1}",
+                                    "<kbd>Ctrl</kbd>+<kbd>C</kbd>",
+                                    "<code class=\"x\">npm install</code>",
+                                    "H<sub>2</sub>O",
+                                    "CaCO<sub>3</sub>",
+                                    "SO<sub>4</sub><sup>2−</sup>",
+                                    "m<sup>2</sup>",
+                                    "10<sup>-3</sup>",
+                                    "x<sub>i</sub>",
+                                    "1.2.3-beta.4",
+                                    "1.0.0-alpha.1+build.5",
                                     "--dry-run",
                                     "--level=3",
                                     "\\n"}) {

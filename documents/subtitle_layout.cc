@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -273,24 +272,25 @@ size_t SubtitleColumns(std::string_view text, bool braces) {
 }
 
 std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
-                                         const std::vector<size_t>& shares,
-                                         std::string_view newline, size_t width) {
+                                         const std::vector<SubtitleShare>& shares,
+                                         std::string_view newline) {
   const size_t total = Columns(words, 0, words.size());
-  size_t rest = std::accumulate(shares.begin(), shares.end(), size_t{0}), begin = 0;
+  size_t rest = 0, begin = 0;
+  for (const SubtitleShare& share : shares) rest += share.columns;
   std::vector<std::string> cues;
   for (size_t i = 0; i < shares.size(); ++i) {
     const size_t later = shares.size() - 1 - i;
     size_t end = words.size();
     if (later > 0) {
       const size_t left = total - Columns(words, 0, begin);
-      const size_t target = rest == 0 ? 0 : left * shares[i] / rest;
+      const size_t target = rest == 0 ? 0 : left * shares[i].columns / rest;
       const size_t first = std::min(begin + 1, words.size());
       const size_t last = std::max(first, words.size() - std::min(later, words.size()));
       end = first == words.size() ? first : BreakBefore(words, begin, first, last, target);
     }
-    rest -= shares[i];
+    rest -= shares[i].columns;
     cues.push_back(begin == end && i > 0 ? cues.back()
-                                         : WriteCue(words, begin, end, newline, width));
+                                         : WriteCue(words, begin, end, newline, shares[i].width));
     begin = end;
   }
   return cues;

@@ -45,12 +45,17 @@ std::vector<SubtitleWord> SubtitleWords(std::string_view text, bool braces = fal
 // How wide the text is, in one line.
 size_t SubtitleColumns(std::string_view text, bool braces = false);
 
-// The text of each cue, in lines of at most `width` columns if two of them suffice; `shares` says
-// how much of the words each cue takes.  Elements that run over several cues are closed in each,
-// and opened again.  If there are fewer words than cues, the last ones repeat the one before.
+// How much of a sentence a cue takes, and from how many columns on it has two lines.
+struct SubtitleShare {
+  size_t columns = 0;
+  size_t width = kSubtitleWidth;
+};
+
+// The text of each cue, in one line or two.  Elements that run over several cues are closed in
+// each, and opened again.  If there are fewer words than cues, the last ones repeat the one before.
 std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
-                                         const std::vector<size_t>& shares,
-                                         std::string_view newline, size_t width = kSubtitleWidth);
+                                         const std::vector<SubtitleShare>& shares,
+                                         std::string_view newline);
 
 }  // namespace dragoman
 

@@ -238,15 +238,14 @@ class SubtitleReader {
   // Adds the passage of units [begin, end).
   void AddSentence(size_t begin, size_t end) {
     std::string text;
-    std::vector<size_t> shares;
+    std::vector<SubtitleShare> shares;
     std::vector<Piece> pieces;
-    size_t width = kSubtitleWidth;
     for (size_t i = begin; i < end; ++i) {
       const Unit& unit = units_[i];
-      const bool one_line = unit.lines == 1 && (!unit.alone || braces());
-      if (one_line) width = kAnyWidth;
+      size_t width = unit.alone && !braces() ? kSubtitleWidth : kAnyWidth;
+      if (unit.lines > 1) width = 0;
       absl::StrAppend(&text, i == begin ? "" : " ", unit.text);
-      shares.push_back(SubtitleColumns(unit.text, braces()));
+      shares.push_back({SubtitleColumns(unit.text, braces()), width});
       pieces.push_back({unit.before, unit.after});
       if (i + 1 == end) break;
       absl::StrAppend(&pieces.back().after,
@@ -260,11 +259,11 @@ class SubtitleReader {
     Passage passage =
         std::move(inside).ToPassage(units_[begin].begin, units_[end - 1].end, units_[begin].line,
                                     Spell(Characters(plain) != plain));
-    passage.write = [write = std::move(passage.write), shares, pieces, width, braces = braces(),
+    passage.write = [write = std::move(passage.write), shares, pieces, braces = braces(),
                      times = TimesIn(text), newline = newline_](std::string_view translation) {
       std::string whole = write(translation);
       if (!times.empty()) whole = InOrder(whole, times);
-      const auto texts = LayOutSubtitles(SubtitleWords(whole, braces), shares, newline, width);
+      const auto texts = LayOutSubtitles(SubtitleWords(whole, braces), shares, newline);
       std::string out;
       for (size_t i = 0; i < texts.size(); ++i) {
         absl::StrAppend(&out, pieces[i].before, texts[i], pieces[i].after);

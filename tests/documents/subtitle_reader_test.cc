@@ -62,7 +62,7 @@ TEST(SubtitleReader, SentencesThatEndDoNot) {
   EXPECT_THAT(TextsOf(ReadSrt, kPart), ElementsAre("One two.", "Three", "four"));
   EXPECT_EQ(InUpperCase(ReadSrt, kPart),
             "\xef\xbb\xbf"
-            "1\r\n00:00:01,000 --> 00:00:02,000 X1:1\r\n{\\an8}ONE TWO.\r\n\r\n\r\n"
+            "1\r\n00:00:01,000 --> 00:00:02,000 X1:1\r\n{\\an8}ONE\r\nTWO.\r\n\r\n\r\n"
             "2\r\n00:00:02,000 --> 00:00:03,000\r\nTHREE\r\n\r\n"
             "3\r\n00:00:09,000 --> 00:00:10,000\r\nFOUR");
 }
@@ -219,7 +219,7 @@ TEST(SubtitleReader, AssKeepsFieldsAndOverrides) {
       "[Script Info]\nTitle: kept\n\n[Events]\n"
       "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
       "Comment: 0,0:00:01.00,0:00:02.00,Default,,0,0,0,,kept\n"
-      "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Ann,0,0,0,,{\\an8}ONE, {\\i1}TWO{\\i0} LINES.\n"
+      "Dialogue: 0,0:00:01.00,0:00:02.00,Default,Ann,0,0,0,,{\\an8}ONE,\\N{\\i1}TWO{\\i0} LINES.\n"
       "Dialogue: 0,0:00:02.00,0:00:03.00,Default,Ann,0,0,0,,AND A\\hSENTENCE\n"
       "Dialogue: 0,0:00:03.00,0:00:04.00,Default,Ann,0,0,0,,THAT GOES ON.\n"
       "Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\n");
@@ -319,7 +319,10 @@ TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
   }
 }
 
-std::vector<std::string> LaidOut(std::string_view text, const std::vector<size_t>& shares) {
+std::vector<std::string> LaidOut(std::string_view text, const std::vector<size_t>& columns,
+                                 size_t width = kSubtitleWidth) {
+  std::vector<SubtitleShare> shares;
+  for (const size_t of_cue : columns) shares.push_back({of_cue, width});
   return LayOutSubtitles(SubtitleWords(text), shares, "\n");
 }
 
@@ -338,6 +341,12 @@ TEST(SubtitleLayout, LinesAreShortAndBalanced) {
               ElementsAre("The quick brown fox jumps over it"));
   EXPECT_THAT(LaidOut("The quick brown fox jumps over the lazy dog today", {1}),
               ElementsAre("The quick brown fox jumps\nover the lazy dog today"));
+  EXPECT_THAT(LaidOut("aa bb cc dd", {1, 1}, 0), ElementsAre("aa\nbb", "cc\ndd"));
+  EXPECT_THAT(LaidOut("aa bb cc", {1, 9}, 0), ElementsAre("aa", "bb\ncc"));
+}
+
+TEST(SubtitleReader, TwoLinesStayTwo) {
+  EXPECT_EQ(SrtAs("das alte Haus", "the old\nhouse\n"), "das alte\nHaus\n");
 }
 
 TEST(SubtitleLayout, ElementsAreClosedAndOpenedAgain) {

@@ -92,7 +92,7 @@ class Splitter {
     size_t quiet_until = 0;  // the end of the quotation or bracket around At(i)
     for (size_t i = 0; i < size();) {
       const char32_t c = At(i);
-      if (IsLineBreak(c) && !IsSoftBreak(i)) EndSentence(i);
+      if (EndsColumn(i) || (IsLineBreak(c) && !IsSoftBreak(i))) EndSentence(i);
       if (IsWhiteSpace(c)) {
         ++i;
         continue;
@@ -179,6 +179,12 @@ class Splitter {
     if (At(i - 1) == kGenitive) return !IsLineBreak(At(i + 1));
     if (At(i - 1) != ' ' || BeginsItem(i + 1)) return false;
     return IsLower(At(i + 1)) || At(i + 1) == '(';
+  }
+
+  // Whether a tab is at `i`, behind a word or a word and a space.
+  bool EndsColumn(size_t i) const {
+    if (At(i) != '\t' || i == 0) return false;
+    return !IsWhiteSpace(At(i - 1)) || (At(i - 1) == ' ' && i > 1 && !IsWhiteSpace(At(i - 2)));
   }
 
   // Whether "(iv)" or "b)" is at `i`.

@@ -52,6 +52,12 @@ TEST(Splitter, ALineBreakEndsASentence) {
   EXPECT_THAT(Split("Dr.\nSmith"), ElementsAre("Dr.", "Smith"));
 }
 
+TEST(Splitter, ATabEndsAColumn) {
+  EXPECT_THAT(Split("Name:\tValue \t5\n\tCat\t\tDog"),
+              ElementsAre("Name:", "Value", "5", "Cat", "Dog"));
+  EXPECT_THAT(Split("a line \n\tthat goes on"), ElementsAre("a line", "that goes on"));
+}
+
 TEST(Splitter, ACjkFullStopNeedsNoSpace) {
   EXPECT_THAT(Split("猫が寝ています。本当？はい！"),
               ElementsAre("猫が寝ています。", "本当？", "はい！"));

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "dragoman/v1/translation.grpc.pb.h"
+#include "engine/base/status.h"
 #include "google/rpc/error_details.pb.h"
 
 namespace dragoman {
@@ -169,8 +169,7 @@ struct BulkCall::Stream
       // Not cancelled by this side: a server behind a load balancer went away, or a drain cut the
       // call.
       if (absl::IsCancelled(status)) {
-        status =
-            absl::UnavailableError(absl::StrCat("the call was interrupted: ", status.message()));
+        status = UnavailableError("the call was interrupted: ", status.message());
       }
     }
     if (status.ok()) status = absl::UnavailableError("the server has ended the call");

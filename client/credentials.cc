@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "crypto/pem_files.h"
 #include "engine/base/status.h"
 
@@ -16,8 +15,8 @@ absl::StatusOr<ClientTls> LoadClientTls(const std::string& ca_path, const std::s
     RETURN_IF_ERROR(CheckCertificates(tls.ca, ca_path));
   }
   if (cert_path.empty() != key_path.empty()) {
-    return absl::InvalidArgumentError("a client certificate and its key go together: " + cert_path +
-                                      key_path + " is given alone");
+    return InvalidArgumentError("a client certificate and its key go together: ", cert_path,
+                                key_path, " is given alone");
   }
   if (!cert_path.empty()) {
     ASSIGN_OR_RETURN(tls.cert, ReadSmallFile(cert_path));
@@ -44,7 +43,7 @@ absl::StatusOr<std::string> LoadToken(const std::string& path) {
   token.erase(0, token.find_first_not_of(kSpace));
   token.erase(token.find_last_not_of(kSpace) + 1);
   if (const absl::Status status = CheckToken(token); !status.ok()) {
-    return Annotate(status, path + ": ");
+    return Annotate(status, path, ": ");
   }
   return token;
 }

@@ -11,6 +11,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
@@ -18,7 +19,7 @@ absl::StatusOr<std::string> DigestOf(const std::string& path, DigestKind kind) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  if (error || !file) return absl::NotFoundError(path + ": cannot read");
+  if (error || !file) return NotFoundError(path, ": cannot read");
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context(EVP_MD_CTX_new(),
                                                                    EVP_MD_CTX_free);
   bool ok =
@@ -37,7 +38,7 @@ absl::StatusOr<std::string> DigestOf(const std::string& path, DigestKind kind) {
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned length = 0;
   if (!ok || file.bad() || EVP_DigestFinal_ex(context.get(), digest, &length) != 1) {
-    return absl::FailedPreconditionError(path + ": cannot compute its digest");
+    return FailedPreconditionError(path, ": cannot compute its digest");
   }
   return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), length));
 }

@@ -7,7 +7,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -24,9 +23,9 @@ absl::StatusOr<const DocumentFormat*> WantFormat(const fs::path& path,
                                                  const FileListOptions& options) {
   const DocumentFormat* const format = FormatOf(path, options);
   if (format != nullptr) return format;
-  return absl::InvalidArgumentError(absl::StrCat(path.string(), ": the format ",
-                                                 options.format.empty() ? "" : options.format + " ",
-                                                 "is not known, want ", DocumentFormatNames()));
+  return InvalidArgumentError(path.string(), ": the format ",
+                              options.format.empty() ? "" : options.format + " ",
+                              "is not known, want ", DocumentFormatNames());
 }
 
 // "report.de.docx", in `directory`.
@@ -70,7 +69,7 @@ absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
       found.push_back(path);
     }
   }
-  if (error) return absl::NotFoundError(absl::StrCat(root.string(), ": ", error.message()));
+  if (error) return NotFoundError(root.string(), ": ", error.message());
   std::sort(found.begin(), found.end());
   for (const fs::path& path : found) {
     if (options.format.empty() && !BeginsAs(path, *FormatOf(path, options))) {
@@ -91,8 +90,7 @@ absl::Status CheckOutputs(const std::vector<FileToTranslate>& files) {
   std::set<std::string> outputs;
   for (const FileToTranslate& file : files) {
     if (!outputs.insert(file.output).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two files would be translated to ", file.output));
+      return InvalidArgumentError("two files would be translated to ", file.output);
     }
   }
   return absl::OkStatus();
@@ -103,13 +101,13 @@ absl::Status CheckOutputs(const std::vector<FileToTranslate>& files) {
 absl::StatusOr<FileToTranslate> ListFile(const std::string& input, const std::string& output,
                                          const FileListOptions& options) {
   std::error_code error;
-  if (!fs::exists(input, error)) return absl::NotFoundError(absl::StrCat(input, ": no such file"));
+  if (!fs::exists(input, error)) return NotFoundError(input, ": no such file");
   if (fs::is_directory(input, error)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(input, " is a directory: want --output-directory instead of ", output));
+    return InvalidArgumentError(input, " is a directory: want --output-directory instead of ",
+                                output);
   }
   if (fs::equivalent(input, output, error)) {
-    return absl::InvalidArgumentError(absl::StrCat(input, " would be replaced"));
+    return InvalidArgumentError(input, " would be replaced");
   }
   ASSIGN_OR_RETURN(const DocumentFormat* const format, WantFormat(input, options));
   return FileToTranslate{input, output, format};

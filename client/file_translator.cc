@@ -50,7 +50,7 @@ int64_t CountWords(const Passage& passage) {
 
 // The error with `where` in front of it, unless it says so itself.
 absl::Status In(const std::string& where, const absl::Status& status) {
-  return absl::StrContains(status.message(), where) ? status : Annotate(status, where + ": ");
+  return absl::StrContains(status.message(), where) ? status : Annotate(status, where, ": ");
 }
 
 }  // namespace
@@ -151,8 +151,7 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
     std::error_code error;
     const fs::path directory = fs::path(file.output).parent_path();
     if (!directory.empty()) fs::create_directories(directory, error);
-    if (error)
-      return absl::UnavailableError(absl::StrCat(directory.string(), ": ", error.message()));
+    if (error) return UnavailableError(directory.string(), ": ", error.message());
     ASSIGN_OR_RETURN(const std::string digest, dragoman::DigestOf(file.input, DigestKind::kSha256));
     std::string what = absl::StrCat(digest, "\n", std::string(file.format->name), "\n",
                                     request_.SerializeAsString());
@@ -193,7 +192,7 @@ absl::Status FileTranslator::ReadPart(const std::shared_ptr<Open>& open, bool* m
   std::error_code error;
   fs::rename(open->partial(), open->file->output, error);
   if (error) {
-    open->Fail(absl::UnavailableError(absl::StrCat(open->file->output, ": ", error.message())));
+    open->Fail(UnavailableError(open->file->output, ": ", error.message()));
   } else {
     open->journal->Remove();
   }

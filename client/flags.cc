@@ -178,7 +178,7 @@ absl::StatusOr<std::string> ServerFlags::Token() const {
   const char* const token = std::getenv("DRAGOMAN_TOKEN");
   if (token == nullptr || *token == '\0') return std::string();
   if (const absl::Status status = CheckToken(token); !status.ok()) {
-    return absl::InvalidArgumentError("DRAGOMAN_TOKEN: " + Text(status));
+    return InvalidArgumentError("DRAGOMAN_TOKEN: ", Text(status));
   }
   return std::string(token);
 }
@@ -335,8 +335,8 @@ ExitCode ReportFailedTranslation(const Console& console, const absl::Status& sta
     const absl::StatusOr<bool> serving = client->Serving("dragoman.v1.TranslationService");
     if (serving.ok() && !*serving) {
       return ReportError(
-          console, absl::UnavailableError(client->server() +
-                                          " is not serving: it is starting or shutting down"));
+          console,
+          UnavailableError(client->server(), " is not serving: it is starting or shutting down"));
     }
   }
   return ReportError(console, status);

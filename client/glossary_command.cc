@@ -37,7 +37,7 @@ absl::StatusOr<std::vector<TextRow>> ReadCsvTable(const std::string& file, std::
   std::vector<TextRow> rows;
   while (true) {
     const absl::StatusOr<bool> more = reader.Next(&cells);
-    if (!more.ok()) return Annotate(more.status(), file + ": ");
+    if (!more.ok()) return Annotate(more.status(), file, ": ");
     if (!*more) return rows;
     TextRow row;
     for (const CsvCell& cell : cells) row.emplace_back(StripWhiteSpace(cell.text));

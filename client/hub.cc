@@ -74,12 +74,10 @@ absl::Status StatusOf(const WebResponse& response, const std::string& what, bool
                        code == "GatedRepo" ? "; accept its licence on its page, and set HF_TOKEN"
                                            : " to this token"));
     case 404:
-      return absl::NotFoundError(absl::StrCat(what, code == "RevisionNotFound"
-                                                        ? ": there is no such revision"
-                                                        : ": the Hub does not have it"));
+      return NotFoundError(what, code == "RevisionNotFound" ? ": there is no such revision"
+                                                            : ": the Hub does not have it");
     case 429:
-      return absl::ResourceExhaustedError(
-          absl::StrCat(what, ": too many requests to the Hub; try again later"));
+      return ResourceExhaustedError(what, ": too many requests to the Hub; try again later");
     default:
       break;
   }
@@ -175,8 +173,7 @@ class PartFile {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   absl::Status CannotWrite() const {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path_, ": cannot write: ", std::strerror(errno)));
+    return FailedPreconditionError(path_, ": cannot write: ", std::strerror(errno));
   }
 
   const std::string path_;
@@ -218,11 +215,11 @@ absl::Status FetchOnce(HttpClient* http, const WebRequest& request, const HubFil
   if (!response.ok()) return response.status();
   if (response->status == 416) {  // the existing bytes are not a prefix of the file
     part->Restart();
-    return absl::UnavailableError(file.name + ": the Hub does not have the requested part");
+    return UnavailableError(file.name, ": the Hub does not have the requested part");
   }
   if (response->status / 100 != 2) return StatusOf(*response, file.name, !request.token.empty());
   if (file.size >= 0 && part->size() < file.size) {
-    return absl::UnavailableError(file.name + ": the connection ended early");
+    return UnavailableError(file.name, ": the connection ended early");
   }
   return absl::OkStatus();
 }
@@ -259,8 +256,7 @@ absl::Status CheckRepositoryName(const std::string& name) {
                       ? is_part(view)
                       : is_part(view.substr(0, slash)) && is_part(view.substr(slash + 1));
   if (ok) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", name, "\" is not a repository, want OWNER/NAME as on the Hub"));
+  return InvalidArgumentError("\"", name, "\" is not a repository, want OWNER/NAME as on the Hub");
 }
 
 absl::StatusOr<std::string> GetText(HttpClient* http, const WebRequest& request,
@@ -335,7 +331,7 @@ absl::Status Hub::Fetch(const HubRepository& repository, const HubFile& file,
   }
   std::error_code error;
   fs::rename(part_path, path, error);
-  if (error) return absl::FailedPreconditionError(absl::StrCat(path, ": ", error.message()));
+  if (error) return FailedPreconditionError(path, ": ", error.message());
   return absl::OkStatus();
 }
 

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "client/json.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
@@ -44,11 +43,10 @@ std::optional<JournalEntry> ReadEntry(const std::string& line) {
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(const std::string& path,
                                                        const std::string& what) {
   const int lock = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock < 0) return absl::UnavailableError(absl::StrCat(path, ": ", std::strerror(errno)));
+  if (lock < 0) return UnavailableError(path, ": ", std::strerror(errno));
   auto journal = std::unique_ptr<Journal>(new Journal(path, lock));
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": another process is translating this file"));
+    return FailedPreconditionError(path, ": another process is translating this file");
   }
   RETURN_IF_ERROR(journal->Start(what));
   return journal;
@@ -113,7 +111,7 @@ void Journal::Add(const JournalEntry& entry) {
 
 absl::Status Journal::Flush() {
   if (file_.stream->flush()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(path_, ": cannot be written"));
+  return UnavailableError(path_, ": cannot be written");
 }
 
 void Journal::Remove() {

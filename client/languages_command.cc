@@ -38,8 +38,8 @@ ExitCode RunLanguages(const LanguagesFlags& flags, const Console& console,
   Targets all;
   for (const v1::Model& model : response->models()) AddPairs(model, &all);
   if (!flags.source.empty() && !all.contains(flags.source)) {
-    return ReportUsage(
-        console, absl::InvalidArgumentError("no model translates from \"" + flags.source + "\""));
+    return ReportUsage(console,
+                       InvalidArgumentError("no model translates from \"", flags.source, "\""));
   }
   for (const auto& [source, targets] : all) {
     if (!flags.source.empty() && source != flags.source) continue;

@@ -23,8 +23,7 @@ absl::StatusOr<std::optional<std::string>> LineReader::Next() {
     searched = buffer_.size();
     if (searched > max_bytes_) {
       in_long_line_ = true;
-      return absl::InvalidArgumentError("line " + std::to_string(++lines_) + " has more than " +
-                                        std::to_string(max_bytes_) + " bytes");
+      return InvalidArgumentError("line ", ++lines_, " has more than ", max_bytes_, " bytes");
     }
     RETURN_IF_ERROR(Read());
   }
@@ -34,8 +33,7 @@ absl::Status LineReader::Read() {
   char chunk[16384];
   const ssize_t count = read(fd_, chunk, sizeof(chunk));
   if (count < 0 && errno != EINTR) {
-    return absl::UnavailableError("cannot read line " + std::to_string(lines_ + 1) + ": " +
-                                  std::strerror(errno));
+    return UnavailableError("cannot read line ", lines_ + 1, ": ", std::strerror(errno));
   }
   if (count > 0) buffer_.append(chunk, count);
   if (count == 0) at_end_ = true;

@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<std::string>> ReadTexts(const std::string& path) {
   }
   std::vector<std::string> texts =
       absl::StrSplit(lines, absl::ByAnyChar("\r\n"), absl::SkipEmpty());
-  if (texts.empty()) return absl::InvalidArgumentError(path + " holds no text");
+  if (texts.empty()) return InvalidArgumentError(path, " holds no text");
   return texts;
 }
 
@@ -96,7 +96,7 @@ absl::Status WriteFile(const std::string& path, const std::string& content,
   std::ofstream file(path, std::ios::binary | mode);
   file << content;
   if (file.flush()) return absl::OkStatus();
-  return absl::UnavailableError("cannot write " + path);
+  return UnavailableError("cannot write ", path);
 }
 
 // Reveals a wrong --write before anything is measured.  Keeps what an existing file contains.

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -101,8 +102,8 @@ absl::StatusOr<std::vector<double>> ParseRates(const std::string& text) {
   bool valid = !rates.empty() && rates.front() > 0 && std::isfinite(rates.back());
   for (size_t i = 1; i < rates.size(); ++i) valid = valid && rates[i] > rates[i - 1];
   if (valid) return rates;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", text, "\" is not a sweep; want ascending rates, as 20,50,100 or as FIRST:LAST:COUNT"));
+  return InvalidArgumentError(
+      "\"", text, "\" is not a sweep; want ascending rates, as 20,50,100 or as FIRST:LAST:COUNT");
 }
 
 std::string ToCsv(const std::vector<LoadPoint>& points) {

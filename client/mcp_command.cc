@@ -141,15 +141,14 @@ absl::StatusOr<Arguments> ReadArguments(const Tool& tool, const nlohmann::json& 
     if (found == given.end()) {
       if (argument.required) return InvalidField(argument.name, "is missing");
     } else if (!found->is_string()) {
-      return InvalidField(argument.name,
-                          absl::StrCat("is a ", found->type_name(), ", want a string"));
+      return InvalidField(argument.name, "is a ", found->type_name(), ", want a string");
     } else {
       arguments[argument.name] = found->get<std::string>();
     }
   }
   for (const auto& [name, value] : given.items()) {
     if (!arguments.contains(name)) {
-      return InvalidField(name, absl::StrCat("is no argument of ", tool.name));
+      return InvalidField(name, "is no argument of ", tool.name);
     }
   }
   return arguments;

@@ -43,7 +43,7 @@ absl::StatusOr<MemorySegments> ReadSegments(MemoryFlags* flags) {
   if (flags->file.ends_with(".tmx")) {
     ASSIGN_OR_RETURN(const std::string text, ReadUtf8File(flags->file));
     absl::StatusOr<TmxMemory> tmx = ReadTmx(text, flags->source, flags->target);
-    if (!tmx.ok()) return Annotate(tmx.status(), flags->file + ": ");
+    if (!tmx.ok()) return Annotate(tmx.status(), flags->file, ": ");
     flags->source = tmx->source_language;
     flags->target = tmx->target_language;
     for (TmxSegment& segment : tmx->segments) {

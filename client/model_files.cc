@@ -77,8 +77,7 @@ absl::Status NothingToServe(const std::vector<std::string>& names) {
   for (const auto& [suffix, advice] : kForeign) {
     for (const std::string& name : names) {
       if (absl::EndsWith(name, suffix)) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("the repository holds only ", advice, " (", name, ")"));
+        return FailedPreconditionError("the repository holds only ", advice, " (", name, ")");
       }
     }
   }
@@ -144,8 +143,7 @@ absl::StatusOr<std::vector<std::string>> ShardsOf(std::string_view index) {
   for (const auto& [tensor, file] : weight_map.items()) {
     const std::string name = file.is_string() ? file.get<std::string>() : "";
     if (name.empty() || name[0] == '.' || name.find('/') != name.npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the index of the weights has ", tensor, " in \"", name, "\""));
+      return InvalidArgumentError("the index of the weights has ", tensor, " in \"", name, "\"");
     }
     shards.insert(name);
   }

@@ -73,16 +73,15 @@ absl::Status NotThere(const IndexedModel& model, const std::set<std::string>& pa
       if (named && language != "en" && (near.empty() || near.back() != pair)) near.push_back(pair);
     }
   }
-  return absl::NotFoundError(
-      absl::StrCat(model.url, " has no model ", model.languages,
-                   near.empty() ? absl::StrCat("; it has ", pairs.size(), " others")
-                                : absl::StrCat("; it has ", absl::StrJoin(near, ", "))));
+  return NotFoundError(model.url, " has no model ", model.languages,
+                       near.empty() ? absl::StrCat("; it has ", pairs.size(), " others")
+                                    : absl::StrCat("; it has ", absl::StrJoin(near, ", ")));
 }
 
 absl::StatusOr<IndexJson> FetchJson(HttpClient* http, const std::string& url) {
   ASSIGN_OR_RETURN(const std::string text, GetText(http, {.url = url}, url));
   IndexJson parsed = IndexJson::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (parsed.is_discarded()) return absl::InternalError(url + " is not JSON");
+  if (parsed.is_discarded()) return InternalError(url, " is not JSON");
   return parsed;
 }
 
@@ -123,13 +122,13 @@ absl::StatusOr<HubRepository> FindPackage(const IndexedModel& model, HttpClient*
 absl::StatusOr<HubRepository> FindRecords(const IndexedModel& model, HttpClient* http) {
   ASSIGN_OR_RETURN(const IndexJson root, FetchJson(http, model.url + "/"));
   const std::string base = TextIn(Member(Member(root, "capabilities"), "attachments"), "base_url");
-  if (base.empty()) return absl::InternalError(model.url + " names no address of attachments");
+  if (base.empty()) return InternalError(model.url, " names no address of attachments");
   ASSIGN_OR_RETURN(
       const IndexJson answer,
       FetchJson(http, model.url + "/buckets/main/collections/translations-models/records"));
   const IndexJson& records = Member(answer, "data");
   if (!records.is_array()) {
-    return absl::InternalError(model.url + " has no records of models");
+    return InternalError(model.url, " has no records of models");
   }
   std::set<std::string> pairs;
   // By languages, since "zh" may be that of several scripts.
@@ -210,7 +209,7 @@ absl::StatusOr<HubRepository> FindInIndex(const IndexedModel& model) {
     found.name = absl::StrCat(model.index, ":", model.languages);
     return found;
   }
-  return absl::InvalidArgumentError("there is no index " + model.index);
+  return InvalidArgumentError("there is no index ", model.index);
 }
 
 absl::StatusOr<std::vector<std::string>> UnpackModel(const std::string& path) {

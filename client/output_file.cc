@@ -7,14 +7,13 @@
 #include <system_error>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
 
 absl::Status Failed(const std::string& path, const std::string& why) {
-  return absl::UnavailableError(absl::StrCat(path, ": ", why));
+  return UnavailableError(path, ": ", why);
 }
 
 // Counts the lines of the file and finds the end of the last whole one.

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr char kPartial[] = ".partial";
 
 absl::Status DirectoryFailed(const std::string& path, const std::string& why) {
-  return absl::FailedPreconditionError(absl::StrCat(path, ": ", why));
+  return FailedPreconditionError(path, ": ", why);
 }
 
 }  // namespace

@@ -279,8 +279,8 @@ absl::Status TranslationPipeline::Settle(std::vector<Item*> items, Response resp
     answered_ = true;
     if (static_cast<size_t>(response->translations_size()) != items.size()) {
       *failure = {items.front()->place, items.back()->place};
-      return absl::InternalError(absl::StrCat("the server answered ", items.size(), " texts with ",
-                                              response->translations_size(), " translations"));
+      return InternalError("the server answered ", items.size(), " texts with ",
+                           response->translations_size(), " translations");
     }
     for (size_t i = 0; i < items.size(); ++i) {
       items[i]->translation = std::move(*response->mutable_translations(static_cast<int>(i)));

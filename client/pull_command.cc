@@ -94,8 +94,8 @@ class Pull {
   absl::Status Want(const std::string& name) {
     const HubFile* const file = repository_.Find(name);
     if (file == nullptr) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the repository lacks ", name, ", which its index of the weights names"));
+      return FailedPreconditionError("the repository lacks ", name,
+                                     ", which its index of the weights names");
     }
     files_.push_back(*file);
     return absl::OkStatus();
@@ -135,9 +135,9 @@ class Pull {
     if (error || missing < 0 || space.available > static_cast<uintmax_t>(missing)) {
       return absl::OkStatus();
     }
-    return absl::FailedPreconditionError(
-        absl::StrCat(partial_->path(), ": wants ", SizeText(missing), ", but the disk has ",
-                     SizeText(static_cast<int64_t>(space.available))));
+    return FailedPreconditionError(partial_->path(), ": wants ", SizeText(missing),
+                                   ", but the disk has ",
+                                   SizeText(static_cast<int64_t>(space.available)));
   }
 
   absl::Status Fetch(const HubFile& file) {
@@ -191,17 +191,17 @@ class Pull {
     if (!flags_.check) return absl::OkStatus();
     const std::optional<ServerCheck> check = CheckWithServer(partial_->path(), true);
     if (!check.has_value() || check->servable) return absl::OkStatus();
-    return absl::FailedPreconditionError(absl::StrCat(
-        "nothing more is fetched, for ", absl::StripTrailingAsciiWhitespace(check->report)));
+    return FailedPreconditionError("nothing more is fetched, for ",
+                                   absl::StripTrailingAsciiWhitespace(check->report));
   }
 
   absl::Status CheckAll() {
     if (flags_.check) check_ = CheckWithServer(partial_->path(), false);
     if (!check_.has_value()) return absl::OkStatus();
     if (!check_->servable) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(flags_.directory, ": is left as it was, for the server refuses this:\n",
-                       absl::StripTrailingAsciiWhitespace(check_->report)));
+      return FailedPreconditionError(flags_.directory,
+                                     ": is left as it was, for the server refuses this:\n",
+                                     absl::StripTrailingAsciiWhitespace(check_->report));
     }
     absl::StrReplaceAll({{partial_->path(), flags_.directory}}, &check_->report);
     return absl::OkStatus();
@@ -229,8 +229,7 @@ class Pull {
     std::ofstream out(partial_->Path(kRecord));
     out << WriteJson(record, 2) << "\n";
     out.close();
-    return out ? absl::OkStatus()
-               : absl::FailedPreconditionError(partial_->path() + ": cannot write");
+    return out ? absl::OkStatus() : FailedPreconditionError(partial_->path(), ": cannot write");
   }
 
   const PullFlags& flags_;

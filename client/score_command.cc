@@ -87,8 +87,8 @@ absl::Status AddLines(int fd, Scorer* scorer) {
     if (!line.has_value()) return scorer->Flush();
     const size_t tab = line->find('\t');
     if (tab == std::string::npos || line->find('\t', tab + 1) != std::string::npos) {
-      return absl::InvalidArgumentError("line " + std::to_string(number) +
-                                        " does not have exactly one tab, want SOURCE tab TARGET");
+      return InvalidArgumentError("line ", number,
+                                  " does not have exactly one tab, want SOURCE tab TARGET");
     }
     RETURN_IF_ERROR(scorer->Add(line->substr(0, tab), line->substr(tab + 1)));
   }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -49,8 +50,8 @@ absl::StatusOr<ServerAddress> ParseServerAddress(const std::string& text) {
   const bool url = address.tls || TakePrefix("http://", &rest);
   if (url && !rest.empty() && rest.back() == '/') rest.pop_back();
   if (rest.empty() || (url && rest.find('/') != std::string::npos)) {
-    return absl::InvalidArgumentError("--server is \"" + text +
-                                      "\", want HOST:PORT of the server's gRPC address");
+    return InvalidArgumentError("--server is \"", text,
+                                "\", want HOST:PORT of the server's gRPC address");
   }
   address.target = HasScheme(rest) ? rest : WithPort(rest);
   return address;

@@ -33,7 +33,7 @@ absl::Status CheckIsThere(absl::string_view store) {
   std::error_code ignored;
   if (!absl::ConsumePrefix(&store, "sqlite:")) return absl::OkStatus();
   if (std::filesystem::exists(std::string(store), ignored)) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(store, ": there is no such file"));
+  return NotFoundError(store, ": there is no such file");
 }
 
 absl::StatusOr<std::unique_ptr<Database>> OpenOld(const std::string& store) {

@@ -41,9 +41,9 @@ void PrintTable(const std::vector<TextRow>& rows, std::ostream* out) {
 
 absl::StatusOr<std::string> ReadUtf8File(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) return absl::NotFoundError(path + ": cannot read");
+  if (!in) return NotFoundError(path, ": cannot read");
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  if (!IsValidUtf8(text)) return absl::InvalidArgumentError(path + ": is not valid UTF-8");
+  if (!IsValidUtf8(text)) return InvalidArgumentError(path, ": is not valid UTF-8");
   return text;
 }
 

@@ -101,7 +101,7 @@ class Translation {
     if (!flags_.input.empty()) {
       in_ = open(flags_.input.c_str(), O_RDONLY | O_CLOEXEC);
       if (in_ < 0) {
-        return absl::NotFoundError(absl::StrCat(flags_.input, ": ", std::strerror(errno)));
+        return NotFoundError(flags_.input, ": ", std::strerror(errno));
       }
     }
     if (!flags_.resume.empty()) {
@@ -142,8 +142,8 @@ class Translation {
       RETURN_IF_ERROR(text.status());
       if (!text->has_value()) {
         if (!done) return absl::OkStatus();
-        return absl::InvalidArgumentError(absl::StrCat(flags_.resume, " has ", file_.lines,
-                                                       " lines, more than the input (", line, ")"));
+        return InvalidArgumentError(flags_.resume, " has ", file_.lines,
+                                    " lines, more than the input (", line, ")");
       }
       if (!done) RETURN_IF_ERROR(pipeline->Add(**std::move(text)));
     }
@@ -156,12 +156,11 @@ class Translation {
     while ((size = read(in_, bytes, sizeof(bytes))) != 0) {
       if (size < 0 && errno == EINTR) continue;
       if (size < 0) {
-        return absl::UnavailableError(absl::StrCat("cannot read: ", std::strerror(errno)));
+        return UnavailableError("cannot read: ", std::strerror(errno));
       }
       document.append(bytes, static_cast<size_t>(size));
       if (document.size() > kMaxLineBytes) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("the input has more than ", kMaxLineBytes, " bytes"));
+        return InvalidArgumentError("the input has more than ", kMaxLineBytes, " bytes");
       }
     }
     return pipeline->Add(std::move(document));

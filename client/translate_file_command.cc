@@ -57,10 +57,10 @@ absl::StatusOr<std::vector<FileToTranslate>> FilesOf(const TranslateFileFlags& f
   std::error_code ignored;
   const bool partial = std::filesystem::exists(file.output + ".part", ignored);
   if (std::filesystem::exists(file.output, ignored) && !partial && !flags.overwrite) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file.output,
-                     " exists: --overwrite replaces it; to translate both files, give an "
-                     "--output-directory"));
+    return InvalidArgumentError(
+        file.output,
+        " exists: --overwrite replaces it; to translate both files, give an "
+        "--output-directory");
   }
   return std::vector<FileToTranslate>{std::move(file)};
 }

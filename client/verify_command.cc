@@ -36,20 +36,19 @@ absl::StatusOr<Message> ReadJson(const std::string& path) {
   Message message;
   const auto status = google::protobuf::util::JsonStringToMessage(text, &message, options);
   if (status.ok()) return message;
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": ", std::string(status.message().data(), status.message().size())));
+  return InvalidArgumentError(path, ": ",
+                              std::string(status.message().data(), status.message().size()));
 }
 
 // An answer whose receipt is about something else proves nothing.
 absl::Status CheckReceipt(const std::string& path, const v1::TranslateResponse& answer) {
   if (!answer.has_receipt()) {
-    return absl::InvalidArgumentError(
-        path +
-        " has no receipt, want the answer to a request with \"output\": {\"receipt\": true}");
+    return InvalidArgumentError(
+        path, " has no receipt, want the answer to a request with \"output\": {\"receipt\": true}");
   }
   if (answer.receipt().answer() != DigestOfAnswer(answer) ||
       answer.receipt().digest() != DigestOfReceipt(answer)) {
-    return absl::InvalidArgumentError(path + " was changed: its receipt is that of another answer");
+    return InvalidArgumentError(path, " was changed: its receipt is that of another answer");
   }
   return absl::OkStatus();
 }

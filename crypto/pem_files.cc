@@ -50,8 +50,8 @@ absl::StatusOr<std::vector<Certificate>> Parse(const std::string& pem, const std
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
   ERR_clear_error();
   if (certificates.empty() || !at_end) {
-    return absl::InvalidArgumentError(path + " holds " + (at_end ? "no" : "a broken") +
-                                      " certificate, want PEM certificates");
+    return InvalidArgumentError(path, " holds ", (at_end ? "no" : "a broken"),
+                                " certificate, want PEM certificates");
   }
   return certificates;
 }
@@ -66,8 +66,8 @@ absl::Status CheckStrength(const std::vector<Certificate>& chain, const std::str
   if (accepted) return absl::OkStatus();
   const char* const reason = ERR_reason_error_string(ERR_peek_last_error());
   ERR_clear_error();
-  return absl::InvalidArgumentError(path + " holds a certificate that TLS refuses: " +
-                                    (reason == nullptr ? "unknown reason" : reason));
+  return InvalidArgumentError(path, " holds a certificate that TLS refuses: ",
+                              (reason == nullptr ? "unknown reason" : reason));
 }
 
 absl::StatusOr<Validity> ValidityOf(const std::vector<Certificate>& chain,
@@ -78,7 +78,7 @@ absl::StatusOr<Validity> ValidityOf(const std::vector<Certificate>& chain,
     if (ASN1_TIME_to_tm(X509_get0_notBefore(certificate.get()), &begin) != 1 ||
         ASN1_TIME_to_tm(X509_get0_notAfter(certificate.get()), &end) != 1) {
       ERR_clear_error();
-      return absl::InvalidArgumentError(path + " holds a certificate whose dates cannot be read");
+      return InvalidArgumentError(path, " holds a certificate whose dates cannot be read");
     }
     validity.not_before = std::max(validity.not_before, absl::FromTM(begin, absl::UTCTimeZone()));
     validity.not_after = std::min(validity.not_after, absl::FromTM(end, absl::UTCTimeZone()));
@@ -90,7 +90,7 @@ absl::StatusOr<Validity> ValidityOf(const std::vector<Certificate>& chain,
 
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::NotFoundError("cannot read " + path + ": " + std::strerror(errno));
+  if (fd < 0) return NotFoundError("cannot read ", path, ": ", std::strerror(errno));
   std::string text;
   char buffer[1 << 14];
   ssize_t count;
@@ -100,9 +100,9 @@ absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   const int error = errno;
   close(fd);
   if (text.size() > kMaxFileBytes) {
-    return absl::InvalidArgumentError(path + " is larger than 4 MiB");
+    return InvalidArgumentError(path, " is larger than 4 MiB");
   }
-  if (count < 0) return absl::NotFoundError("cannot read " + path + ": " + std::strerror(error));
+  if (count < 0) return NotFoundError("cannot read ", path, ": ", std::strerror(error));
   return text;
 }
 
@@ -118,13 +118,13 @@ absl::StatusOr<Validity> CheckKeyPair(const std::string& certificates,
   const Key parsed(PEM_read_bio_PrivateKey(memory.get(), nullptr, NoPassword, nullptr));
   if (parsed == nullptr) {
     ERR_clear_error();
-    return absl::InvalidArgumentError(key_path +
-                                      " holds no private key, want one in PEM without a password");
+    return InvalidArgumentError(key_path,
+                                " holds no private key, want one in PEM without a password");
   }
   if (X509_check_private_key(chain.front().get(), parsed.get()) != 1) {
     ERR_clear_error();
-    return absl::InvalidArgumentError("the key in " + key_path +
-                                      " is not that of the certificate in " + certificates_path);
+    return InvalidArgumentError("the key in ", key_path, " is not that of the certificate in ",
+                                certificates_path);
   }
   RETURN_IF_ERROR(CheckStrength(chain, certificates_path));
   return ValidityOf(chain, certificates_path);

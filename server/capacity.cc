@@ -61,7 +61,7 @@ absl::StatusOr<double> UtilizationFor(const OfferedLoad& load, absl::Duration al
 // ---- The load -------------------------------------------------------------------------------
 
 absl::Status Wrong(const std::string& part, const char* want) {
-  return absl::InvalidArgumentError(absl::StrCat("plan: \"", part, "\" is not ", want));
+  return InvalidArgumentError("plan: \"", part, "\" is not ", want);
 }
 
 // "200sentences/s".
@@ -258,11 +258,11 @@ absl::StatusOr<std::vector<std::string>> SampleSentences(const OfferedLoad& load
     return sentences;
   }
   std::ifstream file(load.text);
-  if (!file) return absl::NotFoundError("plan: cannot read " + load.text);
+  if (!file) return NotFoundError("plan: cannot read ", load.text);
   for (std::string line; std::getline(file, line);) {
     if (CountWords(line) > 0) sentences.push_back(line);
   }
-  if (sentences.empty()) return absl::InvalidArgumentError("plan: no sentence is in " + load.text);
+  if (sentences.empty()) return InvalidArgumentError("plan: no sentence is in ", load.text);
   return sentences;
 }
 

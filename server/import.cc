@@ -43,8 +43,7 @@ absl::Status ImportFiles(const std::string& directory, const char* noun, ImportF
     }
   }
   if (failed == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(failed, " files of ", directory, " were not imported"));
+  return FailedPreconditionError(failed, " files of ", directory, " were not imported");
 }
 
 }  // namespace

@@ -37,14 +37,14 @@ absl::StatusOr<std::vector<std::string>> ReadHeaders(const std::string& path) {
   std::vector<std::string> headers;
   if (path.empty()) return headers;
   std::ifstream file(path);
-  if (!file) return absl::NotFoundError("otlp-headers: cannot read " + path);
+  if (!file) return NotFoundError("otlp-headers: cannot read ", path);
   int number = 1;
   for (std::string line; std::getline(file, line); ++number) {
     absl::StripAsciiWhitespace(&line);
     if (line.empty() || line.front() == '#') continue;
     if (!IsHeader(line)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("otlp-headers: ", path, ": line ", number, " is not `name: value`"));
+      return InvalidArgumentError("otlp-headers: ", path, ": line ", number,
+                                  " is not `name: value`");
     }
     headers.push_back(line);
   }
@@ -63,7 +63,7 @@ absl::StatusOr<Tracer::Post> PostTraces(const std::string& endpoint,
     const auto keep = [&](const WebResponse&, std::string_view bytes) -> absl::Status {
       answer.append(bytes);
       if (answer.size() <= kMostOfAnswer) return absl::OkStatus();
-      return absl::FailedPreconditionError(absl::StrCat(url, ": the answer is too long"));
+      return FailedPreconditionError(url, ": the answer is too long");
     };
     ASSIGN_OR_RETURN(const WebResponse response,
                      http->PostJson({.url = url, .headers = headers}, body, kPostTimeout, keep));

@@ -106,8 +106,8 @@ absl::StatusOr<ConnectionPlan> PlanConnections(const ServerOptions& options) {
   const int room = plan.connections - http;
   const int grpc = grpc_wanted > 0 ? grpc_wanted : std::min(kDefaultGrpc, room);
   const auto too_many = [](const char* flag, int wanted, int most) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        flag, " is ", wanted, ", but the limit of open files (ulimit -n) leaves room for ", most));
+    return InvalidArgumentError(flag, " is ", wanted,
+                                ", but the limit of open files (ulimit -n) leaves room for ", most);
   };
   if (room < 1) return too_many("max-http-connections", http, plan.connections - 1);
   if (grpc > room) return too_many("max-connections", grpc, room);

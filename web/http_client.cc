@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -25,7 +26,7 @@ struct Transfer {
   CURL* curl;
   const HttpClient::Sink* sink;
   WebResponse response;
-  absl::Status error;  // from the sink
+  absl::Status error;   // from the sink
   bool enough = false;  // of the body of an error
 
   bool Succeeds() {
@@ -169,10 +170,9 @@ absl::StatusOr<WebResponse> HttpClient::Impl::Perform(const WebRequest& request,
       absl::StrCat(request.url, ": ", *message != '\0' ? message : curl_easy_strerror(code));
   switch (code) {
     case CURLE_SSL_CACERT_BADFILE:
-      return absl::FailedPreconditionError(
-          absl::StrCat(why,
-                       "; install ca-certificates, or name a file of authorities in "
-                       "CURL_CA_BUNDLE"));
+      return FailedPreconditionError(why,
+                                     "; install ca-certificates, or name a file of authorities in "
+                                     "CURL_CA_BUNDLE");
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:

@@ -77,14 +77,14 @@ class JsonBuilder final : public Json::json_sax_t {
 
 absl::StatusOr<Json> Parse(std::string_view text, const std::string& name) {
   if (text.find('\0') != text.npos) {  // the parser would take it for the end
-    return absl::InvalidArgumentError(absl::StrCat(name, ": holds a NUL byte"));
+    return InvalidArgumentError(name, ": holds a NUL byte");
   }
   Json json;
   JsonBuilder builder(&json);
   try {
     Json::sax_parse(text, &builder);
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": ", error.what()));
+    return InvalidArgumentError(name, ": ", error.what());
   }
   return json;
 }
@@ -97,8 +97,7 @@ absl::StatusOr<Json> ParseFile(const std::string& path) {
 absl::StatusOr<Json> Wanted(absl::StatusOr<Json> json, Json::value_t type, const char* want,
                             const std::string& name) {
   if (!json.ok() || json->type() == type) return json;
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, ": is a JSON ", json->type_name(), ", want an ", want));
+  return InvalidArgumentError(name, ": is a JSON ", json->type_name(), ", want an ", want);
 }
 
 }  // namespace

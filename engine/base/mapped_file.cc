@@ -29,7 +29,7 @@ absl::StatusOr<absl::Span<const std::byte>> Map(int fd, const std::string& path)
   struct stat info;
   if (fstat(fd, &info) != 0) return ErrnoStatus(path, "stat");
   if (!S_ISREG(info.st_mode)) {
-    return absl::FailedPreconditionError(path + ": not a regular file");
+    return FailedPreconditionError(path, ": not a regular file");
   }
   const size_t size = static_cast<size_t>(info.st_size);
   if (size == 0) return absl::Span<const std::byte>();
@@ -102,7 +102,7 @@ MappedFile::MappedFile(std::string path, absl::Span<const std::byte> bytes)
 
 absl::Status MappedFile::whole() const {
   if (guard_ < 0 || !guards[guard_].cut) return absl::OkStatus();
-  return absl::FailedPreconditionError(path_ + ": was cut short while it was read");
+  return FailedPreconditionError(path_, ": was cut short while it was read");
 }
 
 absl::StatusOr<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& path) {

@@ -22,7 +22,6 @@
 #include <optional>
 #include <string_view>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/file_version.h"
 #include "engine/base/huge_pages.h"
@@ -127,8 +126,7 @@ absl::StatusOr<std::unique_ptr<PackedFileWriter>> PackedFileWriter::Create(const
   state->temporary = path + ".XXXXXX";
   state->fd = mkostemp(state->temporary.data(), O_CLOEXEC);
   if (state->fd < 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
+    return FailedPreconditionError(path, ": cannot be written: ", std::strerror(errno));
   }
   XXH3_64bits_reset(&state->digest);
   state->directory = {{"key", key}, {"blocks", nlohmann::json::object()}};
@@ -150,8 +148,8 @@ void PackedFileWriter::Write(absl::Span<const std::byte> bytes) {
     if (written >= 0) {
       bytes.remove_prefix(static_cast<size_t>(written));
     } else if (errno != EINTR) {
-      state.status = absl::FailedPreconditionError(
-          absl::StrCat(state.path, ": cannot be written: ", std::strerror(errno)));
+      state.status =
+          FailedPreconditionError(state.path, ": cannot be written: ", std::strerror(errno));
     }
   }
 }
@@ -180,8 +178,7 @@ absl::Status PackedFileWriter::Finish(const std::string& note) {
   if (rename(state.temporary.c_str(), state.path.c_str()) != 0) {
     const int error = errno;
     unlink(state.temporary.c_str());
-    return absl::FailedPreconditionError(
-        absl::StrCat(state.path, ": cannot be written: ", std::strerror(error)));
+    return FailedPreconditionError(state.path, ": cannot be written: ", std::strerror(error));
   }
   return absl::OkStatus();
 }

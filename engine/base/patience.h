@@ -22,7 +22,7 @@
 #include <functional>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
@@ -48,8 +48,8 @@ class Patience {
     const bool room = bytes <= most_ - taken_;
     if (room) taken_ += bytes;
     if (!room && status_.ok()) {
-      status_ = absl::ResourceExhaustedError(absl::StrCat(
-          "takes more than ", most_, " bytes of memory, which is the most for a document"));
+      status_ = ResourceExhaustedError("takes more than ", most_,
+                                       " bytes of memory, which is the most for a document");
     }
     if (taken_ > reserved_) Reserve();
     return status_.ok();

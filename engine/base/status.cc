@@ -22,7 +22,7 @@ absl::Status WithMessage(const absl::Status& status, const std::string& message)
 }  // namespace
 
 absl::Status InvalidField(const std::string& field, const std::string& message) {
-  absl::Status status = absl::InvalidArgumentError(field + ": " + message);
+  absl::Status status = InvalidArgumentError(field, ": ", message);
   status.SetPayload(kFieldPayload, absl::Cord(field));
   return status;
 }

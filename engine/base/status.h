@@ -3,9 +3,14 @@
 //   RETURN_IF_ERROR(CheckShape(w));
 //   ASSIGN_OR_RETURN(Checkpoint checkpoint, OpenSafetensors(path));
 //
-// and one for conditions that only a bug can violate:
+// one for conditions that only a bug can violate:
 //
 //   DRAGOMAN_CHECK(rows > 0);
+//
+// and errors whose message is the parts that they are given, one after the other, as in
+// absl::StrCat:
+//
+//   return InvalidArgumentError(path, ": has no ", token);
 //
 // Errors that the outside world can cause (files, requests) are an absl::Status, never a CHECK.
 
@@ -21,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
@@ -54,12 +60,37 @@
 
 namespace dragoman {
 
+inline absl::Status FailedPreconditionError(const auto&... parts) {
+  return absl::FailedPreconditionError(absl::StrCat(parts...));
+}
+inline absl::Status InternalError(const auto&... parts) {
+  return absl::InternalError(absl::StrCat(parts...));
+}
+inline absl::Status InvalidArgumentError(const auto&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+inline absl::Status NotFoundError(const auto&... parts) {
+  return absl::NotFoundError(absl::StrCat(parts...));
+}
+inline absl::Status ResourceExhaustedError(const auto&... parts) {
+  return absl::ResourceExhaustedError(absl::StrCat(parts...));
+}
+inline absl::Status UnavailableError(const auto&... parts) {
+  return absl::UnavailableError(absl::StrCat(parts...));
+}
+inline absl::Status UnimplementedError(const auto&... parts) {
+  return absl::UnimplementedError(absl::StrCat(parts...));
+}
+
 // The type of the payload that carries the name of the request field of an INVALID_ARGUMENT. The
 // server turns it into a google.rpc.BadRequest.FieldViolation.
 inline constexpr char kFieldPayload[] = "dragoman.field";
 
 // INVALID_ARGUMENT about one field, named by its path in the public API, such as "contents[3]".
 absl::Status InvalidField(const std::string& field, const std::string& message);
+inline absl::Status InvalidField(const std::string& field, const auto&... parts) {
+  return InvalidField(field, absl::StrCat(parts...));
+}
 
 // The field that InvalidField was given, or "".
 std::string FieldOf(const absl::Status& status);
@@ -67,6 +98,9 @@ std::string FieldOf(const absl::Status& status);
 // The status with `context` in front of its message: Annotate(status, "model.bin: ").  Keeps the
 // code and the payloads.  OK stays OK.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
+inline absl::Status Annotate(const absl::Status& status, const auto&... context) {
+  return Annotate(status, absl::string_view(absl::StrCat(context...)));
+}
 
 // The status with the paths in its message relative to `directory`, for callers that name the
 // directory themselves.

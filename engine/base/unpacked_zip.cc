@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/file_version.h"
@@ -43,24 +42,22 @@ absl::Status CheckRoom(const ZipArchive& archive, const std::string& directory) 
   std::error_code error;
   const fs::space_info space = fs::space(directory, error);
   if (error || space.available >= wanted) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("wants ", wanted, " bytes, but ", directory,
-                                                    " has ", space.available,
-                                                    "; set TMPDIR, or unpack it yourself"));
+  return FailedPreconditionError("wants ", wanted, " bytes, but ", directory, " has ",
+                                 space.available, "; set TMPDIR, or unpack it yourself");
 }
 
 absl::Status Unpack(const ZipArchive& archive, const std::string& root) {
   RETURN_IF_ERROR(CheckRoom(archive, root));
   for (const ZipArchive::Entry& entry : archive.entries()) {
     if (!IsSafe(entry.name)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("names \"", entry.name, "\", want a path within the archive"));
+      return InvalidArgumentError("names \"", entry.name, "\", want a path within the archive");
     }
     const fs::path path = fs::path(root) / entry.name;
     const bool folder = entry.name.ends_with('/');
     std::error_code error;
     fs::create_directories(folder ? path : path.parent_path(), error);
     if (error) {
-      return absl::FailedPreconditionError(absl::StrCat(entry.name, ": ", error.message()));
+      return FailedPreconditionError(entry.name, ": ", error.message());
     }
     if (!folder) RETURN_IF_ERROR(archive.Extract(entry, path.string()));
   }
@@ -109,17 +106,15 @@ absl::StatusOr<std::shared_ptr<const UnpackedZip>> UnpackedZip::Open(const std::
   const FileVersion version = VersionOf(path);
   if (auto held = Held().Find(path, version); held != nullptr) return held;
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  const auto in_file = [&path](const absl::Status& status) {
-    return Annotate(status, path + ": ");
-  };
+  const auto in_file = [&path](const absl::Status& status) { return Annotate(status, path, ": "); };
   const absl::StatusOr<ZipArchive> archive = ZipArchive::Open(file->bytes());
   if (!archive.ok()) return in_file(archive.status());
   std::error_code error;
   std::string root = (fs::temp_directory_path(error) / "dragoman-XXXXXX").string();
   if (error || mkdtemp(root.data()) == nullptr) {
-    return in_file(absl::FailedPreconditionError(
-        absl::StrCat("it cannot be unpacked: ", error ? error.message() : std::strerror(errno),
-                     "; set TMPDIR, or unpack it yourself and give the directory")));
+    return in_file(FailedPreconditionError(
+        "it cannot be unpacked: ", error ? error.message() : std::strerror(errno),
+        "; set TMPDIR, or unpack it yourself and give the directory"));
   }
   const std::shared_ptr<const UnpackedZip> unpacked(new UnpackedZip(root));
   if (absl::Status status = Unpack(*archive, root); !status.ok()) return in_file(status);

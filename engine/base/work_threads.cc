@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
@@ -32,7 +32,7 @@ absl::Status WorkThreads::Run(const std::string& principal, Wanted wanted, Work 
   std::deque<Piece>& own = account->second.work;
   if (waiting_ >= kMostWaiting || own.size() >= kMostOfPrincipal) {
     if (is_new) accounts_.erase(account);
-    return absl::ResourceExhaustedError(absl::StrCat("too many requests wait ", what_));
+    return ResourceExhaustedError("too many requests wait ", what_);
   }
   if (own.empty() && account->second.running == 0) {
     account->second.seconds = std::max(account->second.seconds, now_);

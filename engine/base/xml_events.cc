@@ -215,13 +215,13 @@ class XmlListener {
   absl::Status Damaged(std::string_view what, const char* ill_formed) const {
     const std::string why(what);
     if (kind_ != XmlKind::kText) {
-      return absl::InvalidArgumentError(absl::StrCat("line ", Line(), ": ", ill_formed, why));
+      return InvalidArgumentError("line ", Line(), ": ", ill_formed, why);
     }
     const std::string_view before = part_.substr(0, Place());
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const size_t line_begin = before.rfind('\n') + 1;  // 0 if there is none
-    return absl::InvalidArgumentError(absl::StrCat(kIllFormed, "line ", line, ", column ",
-                                                   before.size() - line_begin + 1, ": ", why));
+    return InvalidArgumentError(kIllFormed, "line ", line, ", column ",
+                                before.size() - line_begin + 1, ": ", why);
   }
   int Line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser_.get())); }
   // Whether that is of the tags around a text.

@@ -141,7 +141,7 @@ absl::StatusOr<Json> Parse(std::string_view text) {
 absl::StatusOr<Json> ParseYamlObject(std::string_view text, const std::string& name) {
   absl::StatusOr<Json> json = Parse(text);
   if (json.ok()) return json;
-  return Annotate(json.status(), absl::StrCat(name, ": "));
+  return Annotate(json.status(), name, ": ");
 }
 
 absl::StatusOr<Json> ReadYamlObject(const std::string& path) {

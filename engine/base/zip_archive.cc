@@ -10,7 +10,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -72,16 +71,16 @@ absl::Status CheckInfo(const unz_file_info64& info, uint64_t max_ratio) {
   constexpr uLong kEncrypted = 1;
   if ((info.flag & kEncrypted) != 0) return absl::InvalidArgumentError("is encrypted");
   if (info.compression_method != 0 && info.compression_method != Z_DEFLATED) {
-    return absl::UnimplementedError(absl::StrCat("is packed by method ", info.compression_method,
-                                                 ", want none (0) or deflate (8)"));
+    return UnimplementedError("is packed by method ", info.compression_method,
+                              ", want none (0) or deflate (8)");
   }
   if (info.compression_method == 0 && info.compressed_size != info.uncompressed_size) {
-    return absl::InvalidArgumentError(absl::StrCat("is stored in ", info.compressed_size,
-                                                   " bytes, but has ", info.uncompressed_size));
+    return InvalidArgumentError("is stored in ", info.compressed_size, " bytes, but has ",
+                                info.uncompressed_size);
   }
   if (info.uncompressed_size / max_ratio > info.compressed_size) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("claims ", info.uncompressed_size, " bytes out of ", info.compressed_size));
+    return InvalidArgumentError("claims ", info.uncompressed_size, " bytes out of ",
+                                info.compressed_size);
   }
   return absl::OkStatus();
 }
@@ -127,7 +126,7 @@ absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::b
     return absl::InvalidArgumentError("the list of entries is damaged");
   }
   if (info.size_filename == 0 || info.size_filename > kMaxName) {
-    return absl::InvalidArgumentError(absl::StrCat("a name has ", info.size_filename, " bytes"));
+    return InvalidArgumentError("a name has ", info.size_filename, " bytes");
   }
   ZipArchive::Entry entry = {.name = std::string(name.data(), info.size_filename),
                              .size = info.uncompressed_size,
@@ -145,7 +144,7 @@ absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::b
     status = place.status();
   }
   if (!status.ok()) {
-    return Annotate(status, entry.name + " ");
+    return Annotate(status, entry.name, " ");
   }
   constexpr uint64_t kListEntry = 46;
   entry.position = unzGetOffset64(unzip);
@@ -159,7 +158,7 @@ absl::StatusOr<ZipArchive::Entry> ReadEntry(void* unzip, absl::Span<const std::b
 }
 
 absl::Status Damaged(const ZipArchive::Entry& entry) {
-  return absl::InvalidArgumentError(absl::StrCat(entry.name, " is damaged in the archive"));
+  return InvalidArgumentError(entry.name, " is damaged in the archive");
 }
 
 // Gives `to` the content of an entry, piece by piece.  The content must be as long as the central
@@ -200,8 +199,8 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes, u
   if (unzip == nullptr) return absl::InvalidArgumentError("is not a zip, or is cut off");
   unz_global_info64 global = {};
   if (unzGetGlobalInfo64(unzip.get(), &global) != UNZ_OK || global.number_entry > kMaxEntries) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", global.number_entry, " entries, want at most ", kMaxEntries));
+    return InvalidArgumentError("has ", global.number_entry, " entries, want at most ",
+                                kMaxEntries);
   }
   ZipArchive archive(bytes);
   std::set<std::string> names;
@@ -210,7 +209,7 @@ absl::StatusOr<ZipArchive> ZipArchive::Open(absl::Span<const std::byte> bytes, u
   for (; result == UNZ_OK; result = unzGoToNextFile(unzip.get())) {
     ASSIGN_OR_RETURN(Entry entry, ReadEntry(unzip.get(), bytes, max_ratio, &extent));
     if (!names.insert(entry.name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice in the archive"));
+      return InvalidArgumentError(entry.name, " occurs twice in the archive");
     }
     archive.entries_.push_back(std::move(entry));
   }
@@ -240,12 +239,10 @@ const ZipArchive::Entry* ZipArchive::Find(const std::string& name) const {
 absl::Status ZipArchive::Extract(const Entry& entry, const std::string& path) const {
   std::FILE* const file = std::fopen(path.c_str(), "wbx");
   if (file == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot create: ", std::strerror(errno)));
+    return FailedPreconditionError(path, ": cannot create: ", std::strerror(errno));
   }
   const auto cannot_write = [&] {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot write: ", std::strerror(errno)));
+    return FailedPreconditionError(path, ": cannot write: ", std::strerror(errno));
   };
   absl::Status status = Unpack(bytes_, entry, [&](absl::Span<const char> piece) {
     const bool written = std::fwrite(piece.data(), 1, piece.size(), file) == piece.size();

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -22,8 +22,7 @@ absl::StatusOr<std::unique_ptr<ZipWriter>> ZipWriter::Create(const std::string& 
   std::unique_ptr<ZipWriter> writer(new ZipWriter(path, nullptr));
   writer->zip_ = zipOpen64(path.c_str(), APPEND_STATUS_CREATE);
   if (writer->zip_ == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(path, ": cannot create: ", std::strerror(errno)));
+    return FailedPreconditionError(path, ": cannot create: ", std::strerror(errno));
   }
   return writer;
 }
@@ -70,7 +69,7 @@ absl::Status ZipWriter::Finish() {
 }
 
 absl::Status ZipWriter::CannotWrite() const {
-  return absl::UnavailableError(absl::StrCat("cannot write ", path_, ": ", std::strerror(errno)));
+  return UnavailableError("cannot write ", path_, ": ", std::strerror(errno));
 }
 
 }  // namespace dragoman

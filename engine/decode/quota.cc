@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "engine/decode/work_text.h"
@@ -28,10 +27,9 @@ absl::Status QuotaBook::Check(const std::string& principal, const Quota& quota, 
   if (quota.per_minute <= 0) return absl::OkStatus();
   const Bucket& bucket = Fill(principal, quota, now);
   if (bucket.level > 0) return absl::OkStatus();
-  absl::Status used_up =
-      OverLimit(absl::ResourceExhaustedError(absl::StrCat("your quota for a minute is used up: ",
-                                                          DescribeWork(quota.per_minute))),
-                "quota_per_minute");
+  absl::Status used_up = OverLimit(ResourceExhaustedError("your quota for a minute is used up: ",
+                                                          DescribeWork(quota.per_minute)),
+                                   "quota_per_minute");
   return RetryAfter(std::move(used_up),
                     std::max(absl::Milliseconds(1), TimeFor(1 - bucket.level, quota)));
 }

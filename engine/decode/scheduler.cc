@@ -116,11 +116,11 @@ absl::Status Scheduler::CheckBounds(const Newcomer& newcomer, const LineSize& le
     const double there = waiting[is_short].*member - less.*member;
     const double more = newcomer.size.*member;
     if (there == 0 || there + more <= std::max(left, 1.0)) return absl::OkStatus();
-    return OverLimit(absl::ResourceExhaustedError(absl::StrCat(
-                         "the queue is full: ", write(there), " of ", is_short ? "short " : "long ",
-                         batch ? "batch" : "interactive", " requests wait, ", more,
-                         " more would come, the most is ", left)),
-                     limit);
+    return OverLimit(
+        ResourceExhaustedError("the queue is full: ", write(there), " of ",
+                               is_short ? "short " : "long ", batch ? "batch" : "interactive",
+                               " requests wait, ", more, " more would come, the most is ", left),
+        limit);
   };
   RETURN_IF_ERROR(check("max_waiting_requests", plain("requests"), &LineSize::requests,
                         limits_.max_waiting_requests));

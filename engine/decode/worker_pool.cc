@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 
@@ -54,10 +54,10 @@ absl::Status WorkerPool::Submit(std::vector<JobPtr> jobs) {
     prices_.Price(job.get());
     const JobCost& cost = job->cost;
     if (cost.kv_bytes <= capacity) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("a sentence of ", cost.source_tokens, " tokens with beam_size ", cost.rows,
-                     " and max_length ", job->options.max_length, " needs ", cost.kv_bytes,
-                     " bytes of keys and values, a worker has ", capacity));
+    return InvalidArgumentError("a sentence of ", cost.source_tokens, " tokens with beam_size ",
+                                cost.rows, " and max_length ", job->options.max_length, " needs ",
+                                cost.kv_bytes, " bytes of keys and values, a worker has ",
+                                capacity);
   }
   if (cache_ != nullptr) return cache_->Submit(std::move(jobs));
   return dispatcher_.Enter(std::move(jobs), absl::Now());

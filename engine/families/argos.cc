@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/ctranslate2.h"
@@ -66,10 +65,9 @@ bool NamesLanguages(const Package& package) {
 absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFiles& files,
                                                                const ModelSpec& spec) {
   if (!files.Has("sentencepiece.model") && files.Has("bpe.model")) {
-    return absl::UnimplementedError(
-        absl::StrCat(files.Path("bpe.model"),
-                     ": is the subword-nmt tokenizer of an old package, "
-                     "want a package with sentencepiece.model"));
+    return UnimplementedError(files.Path("bpe.model"),
+                              ": is the subword-nmt tokenizer of an old package, "
+                              "want a package with sentencepiece.model");
   }
   ASSIGN_OR_RETURN(const nlohmann::json metadata, ReadJsonObject(files.Path("metadata.json")));
   const JsonFields fields({{files.Path("metadata.json"), &metadata}});
@@ -83,10 +81,10 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     if (!id.has_value()) return fields.Wrong("target_prefix", "a token of the target vocabulary");
     SetTargetPrefix(*id, starts_alone, &parts);
   } else if (!starts_alone) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(files.Path("metadata.json"),
-                     ": has no target_prefix, and model/config.json no decoder_start_token, want "
-                     "one of them"));
+    return InvalidArgumentError(
+        files.Path("metadata.json"),
+        ": has no target_prefix, and model/config.json no decoder_start_token, want "
+        "one of them");
   }
   if (NamesLanguages(package)) parts.languages = Languages::Only({package.languages});
   return std::make_unique<const Tokenizer>(std::move(parts));

@@ -72,8 +72,7 @@ absl::StatusOr<double> CTranslate2Facts::Number(const std::string& name, double 
   if (!tensor.ok()) return otherwise;
   const std::optional<double> number = NumberOf(*tensor);
   if (!number.has_value() || !std::isfinite(*number)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " is not a number in ", variables_.name()));
+    return InvalidArgumentError(name, " is not a number in ", variables_.name());
   }
   return *number;
 }
@@ -84,8 +83,8 @@ absl::StatusOr<double> CTranslate2Facts::Common(const std::vector<std::string>& 
   for (const std::string& name : names) {
     ASSIGN_OR_RETURN(const double number, Number(name, otherwise));
     if (number == first) continue;
-    return absl::UnimplementedError(absl::StrCat(names.front(), " is ", first, ", but ", name,
-                                                 " is ", number, " in ", variables_.name()));
+    return UnimplementedError(names.front(), " is ", first, ", but ", name, " is ", number, " in ",
+                              variables_.name());
   }
   return first;
 }
@@ -94,8 +93,8 @@ absl::StatusOr<int> CTranslate2Facts::Whole(const std::string& name, int otherwi
                                             int most) const {
   ASSIGN_OR_RETURN(const double number, Number(name, otherwise));
   if (number != std::floor(number) || number < least || number > most) {
-    return absl::InvalidArgumentError(absl::StrCat(name, " is ", number, ", want ", least, " to ",
-                                                   most, " in ", variables_.name()));
+    return InvalidArgumentError(name, " is ", number, ", want ", least, " to ", most, " in ",
+                                variables_.name());
   }
   return static_cast<int>(number);
 }
@@ -103,11 +102,10 @@ absl::StatusOr<int> CTranslate2Facts::Whole(const std::string& name, int otherwi
 absl::StatusOr<std::pair<int, int>> CTranslate2Facts::Shape(const std::string& name) const {
   const Tensor* const tensor = variables_.Find(name);
   if (tensor == nullptr) {
-    return absl::NotFoundError(absl::StrCat("there is no ", name, " in ", variables_.name()));
+    return NotFoundError("there is no ", name, " in ", variables_.name());
   }
   if (tensor->shape.size() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " is not a matrix in ", variables_.name()));
+    return InvalidArgumentError(name, " is not a matrix in ", variables_.name());
   }
   return std::pair(static_cast<int>(tensor->shape[0]), static_cast<int>(tensor->shape[1]));
 }

@@ -34,16 +34,15 @@ constexpr const char* kIdle[] = {"encoder/embeddings_merge", "decoder/alibi_use_
 
 absl::StatusOr<int> HeadsOf(const CTranslate2File& file) {
   if (file.revision > kNewestRevision) {
-    return absl::UnimplementedError(absl::StrCat("the revision of ", file.specification, " is ",
-                                                 file.revision, ", want at most ", kNewestRevision,
-                                                 " in ", file.variables.name()));
+    return UnimplementedError("the revision of ", file.specification, " is ", file.revision,
+                              ", want at most ", kNewestRevision, " in ", file.variables.name());
   }
   for (const auto& [name, heads] : kSpecifications) {
     if (file.specification == name) return heads;
   }
-  return absl::UnimplementedError(
-      absl::StrCat("the specification is ", file.specification, ", want ", kSpecifications[0].first,
-                   ": a model that translates, in ", file.variables.name()));
+  return UnimplementedError("the specification is ", file.specification, ", want ",
+                            kSpecifications[0].first, ": a model that translates, in ",
+                            file.variables.name());
 }
 
 absl::StatusOr<Activation> ActivationOf(double number) {
@@ -52,7 +51,7 @@ absl::StatusOr<Activation> ActivationOf(double number) {
   for (int i = 0; i < static_cast<int>(std::size(kKnown)); ++i) {
     if (number == i) return kKnown[i];
   }
-  return absl::UnimplementedError(absl::StrCat("activation is ", number, ", want 0 to 4"));
+  return UnimplementedError("activation is ", number, ", want 0 to 4");
 }
 
 // The prefixes of all layers with attention of one kind.
@@ -76,16 +75,16 @@ absl::Status ReadShape(const CTranslate2Model& model, const CTranslate2Facts& fa
   spec->d_model = source.second;
   if (spec->d_model % 2 != 0 || spec->d_model > kMaxWidth || source.first > kMaxVocabulary ||
       target.first > kMaxVocabulary) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the embeddings are ", source.first, " x ", source.second, " and ",
-                     target.first, " x ", target.second, ", want an even width up to ", kMaxWidth));
+    return InvalidArgumentError("the embeddings are ", source.first, " x ", source.second, " and ",
+                                target.first, " x ", target.second, ", want an even width up to ",
+                                kMaxWidth);
   }
   spec->encoder_layers = facts.Layers("encoder");
   spec->decoder_layers = facts.Layers("decoder");
   if (spec->encoder_layers < 1 || spec->decoder_layers < 1) {
-    return absl::UnimplementedError(
-        absl::StrCat("there are ", spec->encoder_layers, " and ", spec->decoder_layers,
-                     " layers, want an encoder and a decoder in ", model.file.variables.name()));
+    return UnimplementedError("there are ", spec->encoder_layers, " and ", spec->decoder_layers,
+                              " layers, want an encoder and a decoder in ",
+                              model.file.variables.name());
   }
   ASSIGN_OR_RETURN(const int heads, HeadsOf(model.file));
   ASSIGN_OR_RETURN(spec->encoder_heads, facts.Whole("encoder/num_heads", heads, 1, kMaxWidth));
@@ -93,9 +92,8 @@ absl::Status ReadShape(const CTranslate2Model& model, const CTranslate2Facts& fa
   ASSIGN_OR_RETURN(const auto qkv, facts.Shape("encoder/layer_0/self_attention/linear_0/weight"));
   spec->head_width = qkv.first / 3 / spec->encoder_heads;
   if (spec->head_width < 1 || qkv.first != 3 * spec->head_width * spec->encoder_heads) {
-    return absl::UnimplementedError(
-        absl::StrCat("encoder/layer_0/self_attention/linear_0/weight has ", qkv.first,
-                     " rows, want 3 times ", spec->encoder_heads, " heads"));
+    return UnimplementedError("encoder/layer_0/self_attention/linear_0/weight has ", qkv.first,
+                              " rows, want 3 times ", spec->encoder_heads, " heads");
   }
   if (spec->head_width * spec->encoder_heads == spec->d_model) spec->head_width = 0;
   ASSIGN_OR_RETURN(const auto encoder_ffn, facts.Shape("encoder/layer_0/ffn/linear_0/weight"));
@@ -103,8 +101,7 @@ absl::Status ReadShape(const CTranslate2Model& model, const CTranslate2Facts& fa
   spec->encoder_ffn = encoder_ffn.first;
   spec->decoder_ffn = decoder_ffn.first;
   if (std::max(encoder_ffn.first, decoder_ffn.first) > kMaxWidth) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a feed-forward layer is wider than ", kMaxWidth));
+    return InvalidArgumentError("a feed-forward layer is wider than ", kMaxWidth);
   }
   return absl::OkStatus();
 }
@@ -147,7 +144,7 @@ absl::StatusOr<float> EmbeddingScale(const Checkpoint& variables, const CTransla
 absl::Status CheckIs(const CTranslate2Facts& facts, const std::string& name, double wanted) {
   ASSIGN_OR_RETURN(const double number, facts.Number(name, wanted));
   if (number == wanted) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(name, " is ", number, ", want ", wanted));
+  return UnimplementedError(name, " is ", number, ", want ", wanted);
 }
 
 // Whether queries are scaled, by one factor in all layers, and nothing else is unusual in them.
@@ -166,8 +163,8 @@ absl::Status ReadAttention(const CTranslate2Facts& facts, ModelSpec* spec) {
     const bool scaled = scale != 1.0;
     if (&layer == &layers.front()) spec->scaled_queries = scaled;
     if (spec->scaled_queries != scaled || (scaled && std::abs(scale - usual) > 1e-6)) {
-      return absl::UnimplementedError(absl::StrCat(layer, "queries_scale is ", scale, ", want ",
-                                                   usual, ", or 1 in all layers"));
+      return UnimplementedError(layer, "queries_scale is ", scale, ", want ", usual,
+                                ", or 1 in all layers");
     }
   }
   return absl::OkStatus();
@@ -199,9 +196,8 @@ absl::Status ReadHabits(const CTranslate2Model& model, const CTranslate2Facts& f
   ASSIGN_OR_RETURN(spec->embedding_scale, scale("encoder"));
   ASSIGN_OR_RETURN(const float target_scale, scale("decoder"));
   if (target_scale != spec->embedding_scale) {
-    return absl::UnimplementedError(absl::StrCat("the encoder scales embeddings by ",
-                                                 spec->embedding_scale, ", the decoder by ",
-                                                 target_scale, ", want the same factor"));
+    return UnimplementedError("the encoder scales embeddings by ", spec->embedding_scale,
+                              ", the decoder by ", target_scale, ", want the same factor");
   }
   ASSIGN_OR_RETURN(const double zero_start, facts.Number("decoder/start_from_zero_embedding", 0));
   spec->zero_start = zero_start != 0;
@@ -228,17 +224,16 @@ absl::Status ReadTokens(const CTranslate2Model& model, ModelSpec* spec) {
   const auto id = [&model](const std::string& token) { return model.target->IdOf(token); };
   const std::optional<int32_t> eos = id(model.tokens.eos);
   if (!eos.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the target vocabulary has no ", model.tokens.eos));
+    return InvalidArgumentError("the target vocabulary has no ", model.tokens.eos);
   }
   spec->eos_id = *eos;
   const std::string& start = model.tokens.start.empty() ? model.tokens.eos : model.tokens.start;
   spec->decoder_start_id = IdOrUnknown(*model.target, start, model.tokens);
   if (spec->source_vocabulary < model.source->size() ||
       spec->target_vocabulary < model.target->size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the vocabularies have ", model.source->size(), " and ", model.target->size(),
-        " tokens, but the embeddings ", spec->source_vocabulary, " and ", spec->target_vocabulary));
+    return InvalidArgumentError("the vocabularies have ", model.source->size(), " and ",
+                                model.target->size(), " tokens, but the embeddings ",
+                                spec->source_vocabulary, " and ", spec->target_vocabulary);
   }
   return absl::OkStatus();
 }

@@ -53,7 +53,7 @@ class Tensors {
     if (!spec_.biases) return absl::OkStatus();
     const int64_t outputs = map_.at(weights.front()).shape[0];
     if (outputs > static_cast<int64_t>(kMostZeros)) {
-      return absl::InvalidArgumentError(absl::StrCat(from, " has ", outputs, " outputs"));
+      return InvalidArgumentError(from, " has ", outputs, " outputs");
     }
     for (const std::string& bias : biases) {
       map_.Add(bias,

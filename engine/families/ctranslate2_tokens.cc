@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<std::string>> ReadTokenLines(const std::string& path)
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   std::string_view text = file->text();
   if (text.size() > kMaxTextVocabulary) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is not a vocabulary"));
+    return InvalidArgumentError(path, ": is not a vocabulary");
   }
   std::vector<std::string> tokens;
   while (!text.empty()) {
@@ -52,8 +52,7 @@ absl::StatusOr<std::vector<std::string>> ReadTokenArray(const std::string& path)
   std::vector<std::string> tokens;
   for (const nlohmann::json& token : json) {
     if (!token.is_string()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": token ", tokens.size(), " is not a string"));
+      return InvalidArgumentError(path, ": token ", tokens.size(), " is not a string");
     }
     tokens.push_back(token.get<std::string>());
   }
@@ -67,13 +66,13 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> ReadVocabulary(const std::stri
   if (absl::IsNotFound(tokens.status())) tokens = ReadTokenLines(stem + ".txt");
   if (!tokens.ok()) return tokens.status();
   if (tokens->size() > static_cast<size_t>(kMaxVocabulary)) {
-    return absl::InvalidArgumentError(absl::StrCat(stem, " has ", tokens->size(), " tokens"));
+    return InvalidArgumentError(stem, " has ", tokens->size(), " tokens");
   }
   Vocabulary vocabulary;
   for (size_t id = 0; id < tokens->size(); ++id) {
     const std::string& token = (*tokens)[id];
     if (!IsValidUtf8(token)) {
-      return absl::InvalidArgumentError(absl::StrCat(stem, ": token ", id, " is not UTF-8"));
+      return InvalidArgumentError(stem, ": token ", id, " is not UTF-8");
     }
     RETURN_IF_ERROR(vocabulary.Add(token, static_cast<int64_t>(id)));
   }
@@ -292,8 +291,7 @@ absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& sp
   if (!hugging_face && targets.empty()) return absl::OkStatus();
   const std::optional<int32_t> eos = source.IdOf(tokens.eos);
   if (!eos.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(model.path, ": the source vocabulary has no ", tokens.eos));
+    return InvalidArgumentError(model.path, ": the source vocabulary has no ", tokens.eos);
   }
   if (hugging_face) {
     for (const std::string& token : {tokens.unk, tokens.eos, std::string("<pad>")}) {

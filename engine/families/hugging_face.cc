@@ -223,17 +223,17 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
   std::vector<SpecialToken> tokens;
   const Json decoder = files.tokenizer.value("added_tokens_decoder", Json::object());
   if (!decoder.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(files.Path("tokenizer_config.json"),
-                                                   ": added_tokens_decoder is not an object"));
+    return InvalidArgumentError(files.Path("tokenizer_config.json"),
+                                ": added_tokens_decoder is not an object");
   }
   const int last = spec.source_vocabulary - 1;
   for (const auto& [key, token] : decoder.items()) {
     int id = 0;
     const Json& content = Member(token, "content");
     if (!absl::SimpleAtoi(key, &id) || id < 0 || id > last || !content.is_string()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(files.Path("tokenizer_config.json"), ": added_tokens_decoder has ", key,
-                       ", want ids from 0 to ", last, " with their content"));
+      return InvalidArgumentError(files.Path("tokenizer_config.json"),
+                                  ": added_tokens_decoder has ", key, ", want ids from 0 to ", last,
+                                  " with their content");
     }
     tokens.push_back({content.get<std::string>(), id, Member(token, "lstrip") == true,
                       Member(token, "rstrip") == true});
@@ -242,9 +242,8 @@ absl::StatusOr<std::vector<SpecialToken>> ReadAddedTokens(const DirectoryFiles& 
   ASSIGN_OR_RETURN(const Json added, ReadOptionalJson(files, "added_tokens.json"));
   for (const auto& [content, id] : added.items()) {
     if (!JsonFields::IsWhole(id, 0, last)) {
-      return absl::InvalidArgumentError(absl::StrCat(files.Path("added_tokens.json"),
-                                                     ": the id of \"", content,
-                                                     "\" is not a token from 0 to ", last));
+      return InvalidArgumentError(files.Path("added_tokens.json"), ": the id of \"", content,
+                                  "\" is not a token from 0 to ", last);
     }
     tokens.push_back({content, id.get<int32_t>()});
   }
@@ -264,8 +263,7 @@ absl::StatusOr<std::vector<std::string>> ReadAdditionalSpecialTokens(const Direc
     for (const Json& token : *it) {
       const Json& content = token.is_object() ? token.value("content", Json()) : token;
       if (!content.is_string()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(files.Path(file), ": ", field, " are not strings"));
+        return InvalidArgumentError(files.Path(file), ": ", field, " are not strings");
       }
       tokens.push_back(content.get<std::string>());
     }
@@ -347,9 +345,8 @@ absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& piec
     return absl::StrCat("[", absl::StrJoin(tokens.before, " "), "] and [",
                         absl::StrJoin(tokens.after, " "), "]");
   };
-  return absl::UnimplementedError(absl::StrCat(files.Path(kTokenizerJson),
-                                               ": post_processor puts the tokens ", words(around),
-                                               " around a text, want ", words(frame)));
+  return UnimplementedError(files.Path(kTokenizerJson), ": post_processor puts the tokens ",
+                            words(around), " around a text, want ", words(frame));
 }
 
 absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list) {

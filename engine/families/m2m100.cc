@@ -93,7 +93,7 @@ absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
   for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) {
     const std::optional<int32_t> id = parts->vocabulary.IdOf(token);
     if (!id.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(files.Path("vocab.json"), ": has no ", token));
+      return InvalidArgumentError(files.Path("vocab.json"), ": has no ", token);
     }
     RETURN_IF_ERROR(AddSpecialToken({token, *id}, parts));
   }
@@ -132,8 +132,7 @@ absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files
     added.push_back({"<mask>", id, /*trims_left=*/true});
   }
   if (std::none_of(added.begin(), added.end(), is_language)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(files.Path("special_tokens_map.json"), ": names no languages"));
+    return InvalidArgumentError(files.Path("special_tokens_map.json"), ": names no languages");
   }
   int32_t id = 0;
   if (!list.is_json) {

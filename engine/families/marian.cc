@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
@@ -62,7 +61,7 @@ absl::StatusOr<std::shared_ptr<const Vocabulary>> ReadVocabulary(const std::stri
   ASSIGN_OR_RETURN(Vocabulary vocabulary, Vocabulary::ReadJson(path));
   for (const char* token : kSpecialTokens) {
     if (!vocabulary.IdOf(token).has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": has no ", token));
+      return InvalidArgumentError(path, ": has no ", token);
     }
   }
   return std::make_shared<const Vocabulary>(std::move(vocabulary));

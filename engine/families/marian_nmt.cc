@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "engine/base/mapped_file.h"
@@ -37,7 +36,7 @@ struct Side {
 };
 
 absl::Status Without(const std::string& path, const char* token) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": has no ", token));
+  return InvalidArgumentError(path, ": has no ", token);
 }
 
 absl::StatusOr<Side> ReadNumberedPieces(const std::string& path) {
@@ -61,8 +60,8 @@ absl::Status AddMapping(const std::string& path, Vocabulary* vocabulary) {
   ASSIGN_OR_RETURN(const nlohmann::json json, ReadYamlObject(path));
   for (const auto& [token, id] : json.items()) {
     if (!id.is_number_unsigned()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the id of \"", token, "\" is ", Describe(id), ", want a whole number"));
+      return InvalidArgumentError("the id of \"", token, "\" is ", Describe(id),
+                                  ", want a whole number");
     }
     RETURN_IF_ERROR(vocabulary->Add(token, id.get<int64_t>()));
   }
@@ -98,8 +97,7 @@ absl::StatusOr<Side> ReadWords(const std::string& path) {
   const absl::Status status = mapping ? AddMapping(path, &vocabulary) : AddLines(path, &vocabulary);
   if (absl::IsNotFound(status)) return status;
   if (!status.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": ", absl::StripPrefix(status.message(), path + ": ")));
+    return InvalidArgumentError(path, ": ", absl::StripPrefix(status.message(), path + ": "));
   }
   const std::optional<int32_t> eos = FindSpecial(vocabulary, "</s>", 0, mapping ? "eos" : "</s>");
   const std::optional<int32_t> unknown =
@@ -113,8 +111,8 @@ absl::StatusOr<Side> ReadWords(const std::string& path) {
 absl::StatusOr<Side> ReadSide(const std::string& path) {
   if (absl::EndsWith(path, ".spm")) return ReadNumberedPieces(path);
   if (absl::EndsWith(path, ".fsv")) {
-    return absl::UnimplementedError(
-        absl::StrCat(path, ": is a factored vocabulary, which this engine does not support"));
+    return UnimplementedError(path,
+                              ": is a factored vocabulary, which this engine does not support");
   }
   return ReadWords(path);
 }
@@ -178,9 +176,8 @@ absl::Status UsePiecesBeside(const DirectoryFiles& files, Side* source, Side* ta
         }));
     // A few may be: those that no text of the training had.
     if (2 * unknown <= pieces.size()) continue;
-    return absl::UnimplementedError(absl::StrCat(files.Path(name), ": ", unknown, " of its ",
-                                                 pieces.size(),
-                                                 " pieces are not in the vocabulary beside it"));
+    return UnimplementedError(files.Path(name), ": ", unknown, " of its ", pieces.size(),
+                              " pieces are not in the vocabulary beside it");
   }
   return absl::OkStatus();
 }
@@ -208,9 +205,8 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     ASSIGN_OR_RETURN(target, ReadSide(model.files.target_vocabulary));
   }
   if (source.numbered != target.numbered) {
-    return absl::UnimplementedError(
-        absl::StrCat(model.files.source_vocabulary, " and ", model.files.target_vocabulary,
-                     " are of different kinds, want both of SentencePiece or of words"));
+    return UnimplementedError(model.files.source_vocabulary, " and ", model.files.target_vocabulary,
+                              " are of different kinds, want both of SentencePiece or of words");
   }
   RETURN_IF_ERROR(UsePiecesBeside(files, &source, &target));
   TokenizerParts parts;

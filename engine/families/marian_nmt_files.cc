@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/mapped_file.h"
@@ -67,11 +66,10 @@ Names SearchFiles(const Names& names) {
 
 absl::Status NotOne(const DirectoryFiles& files, const char* what, const Names& found) {
   if (found.empty()) {
-    return absl::NotFoundError(absl::StrCat(files.path, ": has no ", what));
+    return NotFoundError(files.path, ": has no ", what);
   }
-  return absl::InvalidArgumentError(absl::StrCat(files.path, ": has several files that may be the ",
-                                                 what, ": ", absl::StrJoin(found, ", "),
-                                                 "; name one in decoder.yml, or keep one"));
+  return InvalidArgumentError(files.path, ": has several files that may be the ", what, ": ",
+                              absl::StrJoin(found, ", "), "; name one in decoder.yml, or keep one");
 }
 
 // Finds a file that decoder.yml names: at its path, or beside decoder.yml, because most directories
@@ -84,7 +82,7 @@ absl::StatusOr<std::string> Resolve(const DirectoryFiles& files, const std::stri
   }
   const std::string beside = files.Path(path.filename().string());
   if (fs::is_regular_file(beside, error)) return beside;
-  return absl::NotFoundError(absl::StrCat(beside, ": there is no such file"));
+  return NotFoundError(beside, ": there is no such file");
 }
 
 absl::StatusOr<Names> ReadNames(const JsonFields& fields, const std::string& field) {
@@ -263,8 +261,8 @@ absl::StatusOr<MarianFiles> FindMarianFiles(const DirectoryFiles& files) {
   const Names packed =
       Select(names, [](const std::string& name) { return absl::EndsWith(name, "bin.gz"); });
   if (!packed.empty() && Models(files, names).empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(files.Path(packed.front()), ": is compressed, want it unpacked by gunzip"));
+    return FailedPreconditionError(files.Path(packed.front()),
+                                   ": is compressed, want it unpacked by gunzip");
   }
   const Names searches = SearchFiles(names);
   if (searches.empty()) return ByNames(files, names);

@@ -182,8 +182,7 @@ absl::Status ReadPositions(const MarianModel& model, ModelSpec* spec) {
 absl::StatusOr<int> TokensOf(const MarianModel& model, const std::string& table) {
   const Tensor* tensor = model.tensors.Find(table);
   if (tensor == nullptr) {
-    return absl::NotFoundError(
-        absl::StrCat("there is no tensor ", table, " in ", model.tensors.name()));
+    return NotFoundError("there is no tensor ", table, " in ", model.tensors.name());
   }
   return static_cast<int>(std::min<int64_t>(tensor->shape[0], kMaxVocabulary));
 }

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
@@ -87,9 +86,8 @@ absl::StatusOr<std::vector<SpecialToken>> LanguageTokens(const DirectoryFiles& f
             [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
   for (const SpecialToken& language : languages) {
     if (language.id >= spec.source_vocabulary) {
-      return absl::InvalidArgumentError(absl::StrCat(files.path, ": the id of ", language.text,
-                                                     " is ", language.id, ", but the model has ",
-                                                     spec.source_vocabulary, " tokens"));
+      return InvalidArgumentError(files.path, ": the id of ", language.text, " is ", language.id,
+                                  ", but the model has ", spec.source_vocabulary, " tokens");
     }
   }
   return languages;

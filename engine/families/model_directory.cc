@@ -55,8 +55,7 @@ absl::Status NotRecognized(const DirectoryFiles& files) {
       Adapters(), ", ",
       [](std::string* out, const Adapter* adapter) { absl::StrAppend(out, adapter->family); });
   if (!files.Has("config.json")) {
-    return absl::NotFoundError(
-        absl::StrCat(files.Path("config.json"), ": cannot open; want a directory of ", known));
+    return NotFoundError(files.Path("config.json"), ": cannot open; want a directory of ", known);
   }
   const std::string type = files.ModelType();
   std::string what =
@@ -64,8 +63,7 @@ absl::Status NotRecognized(const DirectoryFiles& files) {
   for (const auto& [name, family] : kOtherFamilies) {
     if (type == name) absl::StrAppend(&what, ", which is ", family);
   }
-  return absl::UnimplementedError(
-      absl::StrCat(files.Path("config.json"), ": ", what, "; want a model of ", known));
+  return UnimplementedError(files.Path("config.json"), ": ", what, "; want a model of ", known);
 }
 
 // A directory, and how its model is read.
@@ -153,8 +151,7 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory,
   const auto changed = [](const auto& tensor) { return tensor.second.added != nullptr; };
   if (!lora.empty() &&
       std::none_of(checkpoint.tensors().begin(), checkpoint.tensors().end(), changed)) {
-    return absl::UnimplementedError(
-        absl::StrCat("lora: models of ", adapter.family, " take no adapter"));
+    return UnimplementedError("lora: models of ", adapter.family, " take no adapter");
   }
   ShortlistSource shortlist;
   if (adapter.find_shortlist != nullptr) {

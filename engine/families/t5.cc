@@ -79,16 +79,14 @@ absl::Status ReadFeedForward(const JsonFields& fields, bool multilingual, ModelS
 
 absl::Status CheckShape(const ModelSpec& spec) {
   if (static_cast<int64_t>(spec.encoder_heads) * spec.head_width > kMaxWidth) {
-    return absl::InvalidArgumentError(absl::StrCat("config.json: num_heads x d_kv is ",
-                                                   spec.encoder_heads, " x ", spec.head_width,
-                                                   ", want at most ", kMaxWidth));
+    return InvalidArgumentError("config.json: num_heads x d_kv is ", spec.encoder_heads, " x ",
+                                spec.head_width, ", want at most ", kMaxWidth);
   }
   const Positions& positions = spec.positions;
   if (positions.buckets % 4 != 0 || positions.max_distance <= positions.buckets / 2) {
-    return absl::UnimplementedError(
-        absl::StrCat("config.json: relative_attention_num_buckets is ", positions.buckets,
-                     " and relative_attention_max_distance ", positions.max_distance,
-                     ", want a multiple of 4 and more than half of it"));
+    return UnimplementedError("config.json: relative_attention_num_buckets is ", positions.buckets,
+                              " and relative_attention_max_distance ", positions.max_distance,
+                              ", want a multiple of 4 and more than half of it");
   }
   return absl::OkStatus();
 }

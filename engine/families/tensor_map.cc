@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -16,8 +15,8 @@ absl::Status TensorMap::TakeTransposed(const std::string& to, const std::string&
   RETURN_IF_ERROR(Take(to, name));
   Tensor& tensor = taken_.at(to);
   if (tensor.shape.size() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " has ", tensor.shape.size(), " dimensions, want 2 in ", from_.name()));
+    return InvalidArgumentError(name, " has ", tensor.shape.size(), " dimensions, want 2 in ",
+                                from_.name());
   }
   std::swap(tensor.shape[0], tensor.shape[1]);
   tensor.transposed = !tensor.transposed;
@@ -28,8 +27,8 @@ absl::Status TensorMap::TakeRows(const std::string& to, const std::string& name,
   RETURN_IF_ERROR(Take(to, name));
   Tensor& tensor = taken_.at(to);
   if (tensor.shape.size() != 2 || tensor.shape[0] < rows) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " is not a table of at least ", rows, " rows in ", from_.name()));
+    return InvalidArgumentError(name, " is not a table of at least ", rows, " rows in ",
+                                from_.name());
   }
   tensor.bytes = tensor.bytes.first(tensor.bytes.size() / tensor.shape[0] * rows);
   tensor.shape[0] = rows;
@@ -40,8 +39,7 @@ absl::Status TensorMap::TakeParts(const std::vector<std::string>& to, const std:
   ASSIGN_OR_RETURN(const Tensor whole, from_.Take(name));
   const auto parts = static_cast<int64_t>(to.size());
   if (whole.shape.empty() || whole.shape[0] % parts != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, " does not fall into ", parts, " parts in ", from_.name()));
+    return InvalidArgumentError(name, " does not fall into ", parts, " parts in ", from_.name());
   }
   const int64_t rows = whole.shape[0] / parts;
   const size_t bytes = whole.bytes.size() / to.size();

@@ -85,11 +85,10 @@ absl::Status CheckSide(const char* which, const PieceModel& pieces, const Vocabu
                    " pieces of SentencePiece, which begin with U+2581, among ", vocabulary.size(),
                    " tokens, want a SentencePiece model for it under a name that is read; ");
   if (beside.empty()) {
-    return absl::NotFoundError(absl::StrCat(message, "there is no .spm or .model file beside it"));
+    return NotFoundError(message, "there is no .spm or .model file beside it");
   }
   const auto add_name = [](std::string* out, const PieceFile& file) { out->append(file.name); };
-  return absl::UnimplementedError(
-      absl::StrCat(message, "beside it: ", absl::StrJoin(beside, ", ", add_name)));
+  return UnimplementedError(message, "beside it: ", absl::StrJoin(beside, ", ", add_name));
 }
 
 // How many of a file's pieces the tokenizer does not know.  Control tokens, such as <s>, are no
@@ -132,9 +131,9 @@ absl::Status CheckPieces(const Tokenizer& tokenizer, const DirectoryFiles& files
   for (const PieceFile& file : beside) {
     const size_t unknown = CountUnknown(file, parts);
     if (unknown == 0) continue;
-    return absl::UnimplementedError(absl::StrCat(
+    return UnimplementedError(
         file.name, ": nothing reads it, and ", unknown, " of its ", file.pieces.size(),
-        " pieces are not those of the model, want it under a name that is read, or removed"));
+        " pieces are not those of the model, want it under a name that is read, or removed");
   }
   return absl::OkStatus();
 }

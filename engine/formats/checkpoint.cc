@@ -108,8 +108,8 @@ void Convert(const Tensor& tensor, int64_t first, int64_t end, float* to) {
 
 absl::Status WrongShape(const std::string& name, const Tensor& tensor, const std::string& want,
                         const std::string& file) {
-  return absl::InvalidArgumentError(absl::StrCat(name, " is [", absl::StrJoin(tensor.shape, ", "),
-                                                 "], want [", want, "] in ", file));
+  return InvalidArgumentError(name, " is [", absl::StrJoin(tensor.shape, ", "), "], want [", want,
+                              "] in ", file);
 }
 
 bool IsFinite(float value) { return (std::bit_cast<uint32_t>(value) & 0x7F800000) != 0x7F800000; }
@@ -124,9 +124,8 @@ absl::Status CheckFinite(const std::string& name, absl::Span<const float> values
   const int64_t index = at - values.begin();
   const std::string where =
       cols == 0 ? absl::StrCat(index) : absl::StrCat(first + index / cols, ", ", index % cols);
-  return absl::InvalidArgumentError(absl::StrCat(name, "[", where, "] is ",
-                                                 std::isnan(*at) ? "NaN" : "infinite",
-                                                 ", want a finite number in ", file));
+  return InvalidArgumentError(name, "[", where, "] is ", std::isnan(*at) ? "NaN" : "infinite",
+                              ", want a finite number in ", file);
 }
 
 // Whether a name is `pattern`, in which a * at either end stands for any text.
@@ -137,13 +136,13 @@ bool Matches(absl::string_view name, absl::string_view pattern) {
 }
 
 absl::Status NoTensor(const std::string& name, const std::string& file) {
-  return absl::NotFoundError(absl::StrCat("there is no tensor ", name, " in ", file));
+  return NotFoundError("there is no tensor ", name, " in ", file);
 }
 
 absl::Status CheckWeight(const std::string& name, const Tensor& tensor, const std::string& file) {
   if (tensor.dtype <= DType::kI16) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(name, " is of ", NameOf(tensor.dtype),
-                                                 ", want a weight: F32, F16 or BF16 in ", file));
+  return InvalidArgumentError(name, " is of ", NameOf(tensor.dtype),
+                              ", want a weight: F32, F16 or BF16 in ", file);
 }
 
 // In the order of DType.
@@ -305,11 +304,11 @@ absl::Status CheckAllIsRead(const Checkpoint& checkpoint) {
   const std::vector<std::string> unread = checkpoint.Unread();
   if (unread.empty()) return absl::OkStatus();
   const size_t more = unread.size() - 1;
-  return absl::InvalidArgumentError(
-      absl::StrCat(unread.front(), more > 0 ? absl::StrCat(" (and ", more, " more)") : "", " in ",
-                   checkpoint.name(),
-                   " has no place in the network that the configuration describes; want the "
-                   "same layers, of the same kinds, in both"));
+  return InvalidArgumentError(
+      unread.front(), more > 0 ? absl::StrCat(" (and ", more, " more)") : "", " in ",
+      checkpoint.name(),
+      " has no place in the network that the configuration describes; want the "
+      "same layers, of the same kinds, in both");
 }
 
 void Checkpoint::Forget(absl::Span<const std::byte> bytes) const {

@@ -75,7 +75,7 @@ absl::StatusOr<DType> TypeOf(uint8_t type) {
   constexpr DType kTypes[] = {DType::kF32, DType::kI8,  DType::kI16,
                               DType::kI32, DType::kF16, DType::kBF16};
   if (type >= std::size(kTypes)) {
-    return absl::UnimplementedError(absl::StrCat("is of type ", type, ", want 0 to 5"));
+    return UnimplementedError("is of type ", type, ", want 0 to 5");
   }
   return kTypes[type];
 }
@@ -89,7 +89,7 @@ absl::StatusOr<DType> TypeOfSize(uint8_t size) {
     case 1:
       return DType::kI8;
   }
-  return absl::InvalidArgumentError(absl::StrCat("has elements of ", size, " bytes, want 4, 2, 1"));
+  return InvalidArgumentError("has elements of ", size, " bytes, want 4, 2, 1");
 }
 
 // Reads what follows a variable's name.
@@ -97,14 +97,12 @@ absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
   Tensor tensor;
   ASSIGN_OR_RETURN(const uint8_t rank, reader->Read<uint8_t>());
   if (rank > kMaxDimensions) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", rank, " dimensions, want at most ", kMaxDimensions));
+    return InvalidArgumentError("has ", rank, " dimensions, want at most ", kMaxDimensions);
   }
   for (int i = 0; i < rank; ++i) {
     ASSIGN_OR_RETURN(const uint32_t dimension, reader->Read<uint32_t>());
     if (dimension < 1 || dimension > kMaxDimension) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("has a dimension of ", dimension, ", want 1 to ", kMaxDimension));
+      return InvalidArgumentError("has a dimension of ", dimension, ", want 1 to ", kMaxDimension);
     }
     tensor.shape.push_back(dimension);
   }
@@ -115,9 +113,9 @@ absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
   const uint64_t said = version >= 4 ? count : uint64_t{count} * SizeOf(tensor.dtype);
   const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
   if (said != wanted) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgumentError(
         "has ", said, " bytes, want ", wanted ? absl::StrCat(*wanted) : "more than fit", " for ",
-        NameOf(tensor.dtype), " of shape [", absl::StrJoin(tensor.shape, ", "), "]"));
+        NameOf(tensor.dtype), " of shape [", absl::StrJoin(tensor.shape, ", "), "]");
   }
   ASSIGN_OR_RETURN(tensor.bytes, reader->Bytes(said));
   return tensor;
@@ -128,7 +126,7 @@ using Tensors = std::map<std::string, Tensor>;
 absl::Status Add(std::string name, Tensor tensor, Tensors* tensors) {
   const auto [it, inserted] = tensors->emplace(std::move(name), std::move(tensor));
   if (inserted) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(it->first, " occurs twice"));
+  return InvalidArgumentError(it->first, " occurs twice");
 }
 
 struct Header {
@@ -166,7 +164,7 @@ absl::Status ReadVariables(const Header& header, Reader* reader, Tensors* tensor
     ASSIGN_OR_RETURN(std::string name, reader->ReadString());
     if (header.revision == 1) name = NameOfToday(std::move(name));
     absl::StatusOr<Tensor> tensor = ReadTensor(header.version, reader);
-    if (!tensor.ok()) return Annotate(tensor.status(), name + " ");
+    if (!tensor.ok()) return Annotate(tensor.status(), name, " ");
     RETURN_IF_ERROR(Add(std::move(name), *std::move(tensor), tensors));
   }
   return absl::OkStatus();
@@ -182,15 +180,14 @@ absl::StatusOr<std::vector<float>> ScalesOf(const Tensor& weight, const Tensor* 
   const size_t count = scale->bytes.size() / SizeOf(scale->dtype);
   if (scale->dtype != DType::kF32 ||
       (count != 1 && static_cast<int64_t>(count) != weight.shape[0])) {
-    return absl::InvalidArgumentError(absl::StrCat("has ", count, " scales of ",
-                                                   NameOf(scale->dtype), ", want 1 or ",
-                                                   weight.shape[0], " of F32"));
+    return InvalidArgumentError("has ", count, " scales of ", NameOf(scale->dtype), ", want 1 or ",
+                                weight.shape[0], " of F32");
   }
   std::vector<float> scales(count);
   std::memcpy(scales.data(), scale->bytes.data(), scale->bytes.size());
   for (const float value : scales) {
     if (!std::isfinite(value) || value == 0.0f) {
-      return absl::InvalidArgumentError(absl::StrCat("has a scale of ", value));
+      return InvalidArgumentError("has a scale of ", value);
     }
   }
   return scales;
@@ -205,7 +202,7 @@ absl::Status AddScales(Tensors* tensors) {
     absl::StatusOr<std::vector<float>> scales =
         ScalesOf(tensor, scale != tensors->end() ? &scale->second : nullptr);
     if (!scales.ok()) {
-      return Annotate(scales.status(), name + " ");
+      return Annotate(scales.status(), name, " ");
     }
     tensor.scales = *std::move(scales);
   }
@@ -219,8 +216,7 @@ absl::Status ReadAliases(Reader* reader, Tensors* tensors) {
     ASSIGN_OR_RETURN(const std::string name, reader->ReadString());
     const auto it = tensors->find(name);
     if (it == tensors->end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(alias, " is another name of ", name, ", which is not there"));
+      return InvalidArgumentError(alias, " is another name of ", name, ", which is not there");
     }
     RETURN_IF_ERROR(Add(std::move(alias), it->second, tensors));
   }
@@ -231,9 +227,8 @@ absl::StatusOr<Header> ReadHeader(Reader* reader) {
   Header header;
   ASSIGN_OR_RETURN(header.version, reader->Read<uint32_t>());
   if (header.version < kOldest || header.version > kNewest) {
-    return absl::UnimplementedError(absl::StrCat("is of version ", header.version, ", want ",
-                                                 kOldest, " to ", kNewest,
-                                                 " of CTranslate2's format"));
+    return UnimplementedError("is of version ", header.version, ", want ", kOldest, " to ", kNewest,
+                              " of CTranslate2's format");
   }
   if (header.version == 1) return header;
   ASSIGN_OR_RETURN(header.specification, reader->ReadString());
@@ -252,8 +247,7 @@ absl::StatusOr<Tensors> ReadTensors(const Header& header, Reader* reader) {
            !weight->second.scales.empty();
   });
   if (reader->left() > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", reader->left(), " bytes behind its last variable"));
+    return InvalidArgumentError("has ", reader->left(), " bytes behind its last variable");
   }
   return tensors;
 }
@@ -262,9 +256,7 @@ absl::StatusOr<Tensors> ReadTensors(const Header& header, Reader* reader) {
 
 absl::StatusOr<CTranslate2File> OpenCTranslate2File(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
-  const auto in_file = [&path](const absl::Status& status) {
-    return Annotate(status, path + ": ");
-  };
+  const auto in_file = [&path](const absl::Status& status) { return Annotate(status, path, ": "); };
   Reader reader(file->bytes());
   absl::StatusOr<Header> header = ReadHeader(&reader);
   if (!header.ok()) return in_file(header.status());

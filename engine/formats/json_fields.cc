@@ -68,9 +68,8 @@ absl::Status JsonFields::Read(const std::string& field, std::string* value) cons
 
 absl::Status JsonFields::Require(const std::string& field, int least, int most, int* value) const {
   if (Find(field) == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(files_.back().name, ": has no ", field,
-                                                   ", want a whole number from ", least, " to ",
-                                                   most));
+    return InvalidArgumentError(files_.back().name, ": has no ", field,
+                                ", want a whole number from ", least, " to ", most);
   }
   return Read(field, least, most, value);
 }

@@ -64,7 +64,7 @@ absl::StatusOr<LoraSettings> ReadSettings(const std::string& directory) {
   std::string type;
   RETURN_IF_ERROR(fields.Read("peft_type", &type));
   if (type != "LORA") {
-    return absl::UnimplementedError(absl::StrCat(path, ": peft_type is \"", type, "\", want LORA"));
+    return UnimplementedError(path, ": peft_type is \"", type, "\", want LORA");
   }
   RETURN_IF_ERROR(RefuseOthers(fields));
   LoraSettings settings;
@@ -98,21 +98,20 @@ absl::StatusOr<Checkpoint> AddLora(const Checkpoint& base, const std::string& di
     const bool is_b = absl::ConsumeSuffix(&module, ".lora_B.weight");
     if (!absl::ConsumePrefix(&module, "base_model.model.") ||
         (!is_b && !absl::ConsumeSuffix(&module, ".lora_A.weight"))) {
-      return absl::UnimplementedError(
-          absl::StrCat(adapter.name(), ": ", name,
-                       " is none of base_model.model.MODULE.lora_A.weight and lora_B"));
+      return UnimplementedError(adapter.name(), ": ", name,
+                                " is none of base_model.model.MODULE.lora_A.weight and lora_B");
     }
     if (is_b) continue;
     const std::string target = absl::StrCat(module, ".weight");
     const Tensor* const changed = base.Find(target);
     const int rank = RowsOfMatrix(&tensor), outputs = RowsOfMatrix(changed);
     if (outputs == 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(adapter.name(), ": changes ", target, ", but the model has no such matrix"));
+      return InvalidArgumentError(adapter.name(), ": changes ", target,
+                                  ", but the model has no such matrix");
     }
     if (rank == 0 || rank > kMaxRank) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(adapter.name(), ": ", name, " is no matrix of 1 to ", kMaxRank, " rows"));
+      return InvalidArgumentError(adapter.name(), ": ", name, " is no matrix of 1 to ", kMaxRank,
+                                  " rows");
     }
     auto low_rank = std::make_shared<LowRank>();
     ASSIGN_OR_RETURN(low_rank->a,
@@ -126,7 +125,7 @@ absl::StatusOr<Checkpoint> AddLora(const Checkpoint& base, const std::string& di
     added[target] = std::move(low_rank);
   }
   if (added.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(adapter.name(), ": changes nothing"));
+    return InvalidArgumentError(adapter.name(), ": changes nothing");
   }
   RETURN_IF_ERROR(CheckAllIsRead(adapter));
   for (const auto& file : adapter.files()) RETURN_IF_ERROR(file->whole());

@@ -70,10 +70,10 @@ absl::StatusOr<Type> TypeOf(uint64_t code) {
   for (const Type& type : kMarianTypes) {
     if (type.code == code) return type;
   }
-  return absl::UnimplementedError(
-      absl::StrCat("is of type 0x", absl::Hex(code),
-                   ", want float32, float16 or intgemm8 without a kind of CPU: convert the model "
-                   "again, with marian-conv --gemm-type intgemm8 or float32"));
+  return UnimplementedError(
+      "is of type 0x", absl::Hex(code),
+      ", want float32, float16 or intgemm8 without a kind of CPU: convert the model "
+      "again, with marian-conv --gemm-type intgemm8 or float32");
 }
 
 struct Entry {
@@ -84,16 +84,15 @@ struct Entry {
 
 absl::Status CheckVersion(uint64_t version) {
   if (version == kVersion) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat(
-      "is of version ", version, version == 2 ? ", encrypted" : "", ", want ", kVersion));
+  return UnimplementedError("is of version ", version, version == 2 ? ", encrypted" : "", ", want ",
+                            kVersion);
 }
 
 // All tensors, with their sizes alone.
 absl::StatusOr<std::vector<Entry>> ReadSizes(MarianReader* reader) {
   ASSIGN_OR_RETURN(const uint64_t count, reader->Read<uint64_t>());
   if (count > kMaxTensors) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", count, " tensors, want at most ", kMaxTensors));
+    return InvalidArgumentError("has ", count, " tensors, want at most ", kMaxTensors);
   }
   std::vector<Entry> entries;
   for (uint64_t i = 0; i < count; ++i) {
@@ -104,9 +103,8 @@ absl::StatusOr<std::vector<Entry>> ReadSizes(MarianReader* reader) {
     ASSIGN_OR_RETURN(entry.bytes, reader->Read<uint64_t>());
     if (entry.name_bytes < 2 || entry.name_bytes > kMaxName || entry.dimensions < 1 ||
         entry.dimensions > kMaxDimensions) {
-      return absl::InvalidArgumentError(absl::StrCat("tensor ", i, " has a name of ",
-                                                     entry.name_bytes, " bytes and ",
-                                                     entry.dimensions, " dimensions"));
+      return InvalidArgumentError("tensor ", i, " has a name of ", entry.name_bytes, " bytes and ",
+                                  entry.dimensions, " dimensions");
     }
   }
   return entries;
@@ -125,8 +123,7 @@ absl::Status ReadShape(MarianReader* reader, Entry* entry) {
   for (uint64_t d = 0; d < entry->dimensions; ++d) {
     ASSIGN_OR_RETURN(const int32_t dimension, reader->Read<int32_t>());
     if (dimension < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(entry->name, " has a dimension of ", dimension));
+      return InvalidArgumentError(entry->name, " has a dimension of ", dimension);
     }
     entry->shape.push_back(dimension);
   }
@@ -151,19 +148,17 @@ absl::StatusOr<Tensor> MakeTensor(const Entry& entry, Bytes data) {
   const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
   const uint64_t behind = type.quantized ? sizeof(float) : 0;
   if (!wanted.has_value() || *wanted > data.size() || behind > data.size() - *wanted) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", data.size(), " bytes, too few for its shape"));
+    return InvalidArgumentError("has ", data.size(), " bytes, too few for its shape");
   }
   tensor.bytes = data.first(*wanted);
   if (!type.quantized) return tensor;
   if (tensor.shape.size() != 2) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", tensor.shape.size(), " dimensions in 8 bits, want 2"));
+    return InvalidArgumentError("has ", tensor.shape.size(), " dimensions in 8 bits, want 2");
   }
   float scale = 0.0f;
   std::memcpy(&scale, data.data() + *wanted, sizeof(scale));
   if (!(scale > 0.0f && std::isfinite(scale))) {
-    return absl::InvalidArgumentError(absl::StrCat("has the scale ", scale));
+    return InvalidArgumentError("has the scale ", scale);
   }
   tensor.scales = {scale};
   tensor.transposed = !absl::StrContains(entry.name, "Wemb");
@@ -182,9 +177,9 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
     for (const int64_t dimension : entry.shape) empty |= dimension == 0;
     if (empty) continue;
     absl::StatusOr<Tensor> tensor = MakeTensor(entry, data);
-    if (!tensor.ok()) return Annotate(tensor.status(), entry.name + " ");
+    if (!tensor.ok()) return Annotate(tensor.status(), entry.name, " ");
     if (!tensors.emplace(entry.name, *std::move(tensor)).second) {
-      return absl::InvalidArgumentError(absl::StrCat(entry.name, " occurs twice"));
+      return InvalidArgumentError(entry.name, " occurs twice");
     }
   }
   return tensors;
@@ -204,7 +199,7 @@ bool IsMarianFile(const std::string& path) {
 absl::StatusOr<Checkpoint> OpenMarianFile(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   absl::StatusOr<std::map<std::string, Tensor>> tensors = ReadTensors(file->bytes());
-  if (!tensors.ok()) return Annotate(tensors.status(), path + ": ");
+  if (!tensors.ok()) return Annotate(tensors.status(), path, ": ");
   return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }
 

@@ -153,15 +153,15 @@ absl::StatusOr<std::optional<Tensor>> ReadArray(Bytes bytes) {
   for (const int64_t dimension : tensor.shape) {
     if (dimension == 0) return std::nullopt;
     if (dimension < 0 || dimension > kMaxDimension) {
-      return absl::InvalidArgumentError(absl::StrCat("has a dimension of ", dimension));
+      return InvalidArgumentError("has a dimension of ", dimension);
     }
   }
   tensor.bytes = bytes.subspan(begin + length);
   const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
   if (!wanted.has_value() || *wanted != tensor.bytes.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", tensor.bytes.size(), " bytes of elements, want ",
-                     wanted.has_value() ? absl::StrCat(*wanted) : "more than there can be"));
+    return InvalidArgumentError(
+        "has ", tensor.bytes.size(), " bytes of elements, want ",
+        wanted.has_value() ? absl::StrCat(*wanted) : "more than there can be");
   }
   if (header->by_columns && tensor.shape.size() > 1) {
     if (tensor.shape.size() != 2) {
@@ -211,7 +211,7 @@ absl::StatusOr<Checkpoint> Read(const std::string& path) {
   for (const auto& [name, bytes] : archive.arrays) {
     if (!name.ends_with(kSuffix)) continue;
     absl::StatusOr<std::optional<Tensor>> tensor = ReadArray(bytes);
-    if (!tensor.ok()) return Annotate(tensor.status(), name + " ");
+    if (!tensor.ok()) return Annotate(tensor.status(), name, " ");
     if (tensor->has_value()) {
       tensors.emplace(name.substr(0, name.size() - kSuffix.size()), **std::move(tensor));
     }
@@ -224,7 +224,7 @@ absl::StatusOr<Checkpoint> Read(const std::string& path) {
 absl::StatusOr<Checkpoint> OpenNpz(const std::string& path) {
   absl::StatusOr<Checkpoint> checkpoint = Read(path);
   if (checkpoint.ok() || absl::IsNotFound(checkpoint.status())) return checkpoint;
-  return Annotate(checkpoint.status(), path + ": ");
+  return Annotate(checkpoint.status(), path, ": ");
 }
 
 }  // namespace dragoman

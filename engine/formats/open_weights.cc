@@ -66,16 +66,14 @@ absl::Status NoWeights(const std::string& directory) {
   for (const auto& [suffix, advice] : kForeign) {
     for (const std::string& file : files) {
       if (absl::EndsWith(file, suffix)) {
-        return absl::NotFoundError(
-            absl::StrCat("there is neither model.safetensors nor pytorch_model.bin, and ", file,
-                         " has ", advice));
+        return NotFoundError("there is neither model.safetensors nor pytorch_model.bin, and ", file,
+                             " has ", advice);
       }
     }
   }
-  return absl::NotFoundError(
-      absl::StrCat("there are no weights: want ", kFormats[0].file, ", ", kFormats[1].file, ", ",
-                   kFormats[2].file, " or ", kFormats[3].file,
-                   "; fetch the model again, for example with `dragoman pull`"));
+  return NotFoundError("there are no weights: want ", kFormats[0].file, ", ", kFormats[1].file,
+                       ", ", kFormats[2].file, " or ", kFormats[3].file,
+                       "; fetch the model again, for example with `dragoman pull`");
 }
 
 // What `git clone` leaves instead of a large file where Git LFS is not installed.
@@ -93,9 +91,9 @@ bool IsLfsPointer(const fs::path& path) {
 // has a directory for each version of one.
 absl::Status IsCacheFolder(const std::string& directory) {
   const std::vector<std::string> versions = FilesOf(directory + "/snapshots");
-  return absl::FailedPreconditionError(absl::StrCat(
+  return FailedPreconditionError(
       "is a folder of the Hugging Face cache: want one of the versions in it, such as ", directory,
-      "/snapshots/", versions.empty() ? "COMMIT" : versions.back()));
+      "/snapshots/", versions.empty() ? "COMMIT" : versions.back());
 }
 
 bool IsDecoderOnly(const nlohmann::json& config) {
@@ -141,11 +139,11 @@ absl::Status CheckServable(const std::string& directory) {
     if (IsLfsPointer(fs::path(directory) / file)) pointers.push_back(file);
   }
   if (!pointers.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(absl::StrJoin(pointers, ", "),
-                     pointers.size() == 1 ? " is a Git LFS pointer" : " are Git LFS pointers",
-                     ", which stands for a file that was not fetched: run `git lfs pull` there, or "
-                     "fetch the model with `dragoman pull`"));
+    return FailedPreconditionError(
+        absl::StrJoin(pointers, ", "),
+        pointers.size() == 1 ? " is a Git LFS pointer" : " are Git LFS pointers",
+        ", which stands for a file that was not fetched: run `git lfs pull` there, or "
+        "fetch the model with `dragoman pull`");
   }
   const auto has = [&files](const char* name) {
     return std::binary_search(files.begin(), files.end(), name);
@@ -159,10 +157,10 @@ absl::Status CheckServable(const std::string& directory) {
   if (!has("config.json")) return absl::OkStatus();
   const absl::StatusOr<nlohmann::json> config = ReadJsonObject(directory + "/config.json");
   if (config.ok() && IsDecoderOnly(*config)) {
-    return absl::UnimplementedError(absl::StrCat(
+    return UnimplementedError(
         "config.json: architectures is ", Describe(config->at("architectures")),
         ", a decoder-only model: this server translates with encoder-decoder models, such as "
-        "OPUS-MT, NLLB, mBART, T5 or MADLAD"));
+        "OPUS-MT, NLLB, mBART, T5 or MADLAD");
   }
   return absl::OkStatus();
 }

@@ -400,7 +400,7 @@ class PickleMachine {
 }  // namespace
 
 absl::Status PickleError(std::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("the pickle ", std::string(what)));
+  return InvalidArgumentError("the pickle ", std::string(what));
 }
 
 absl::StatusOr<Pickle> RunPickle(absl::Span<const std::byte>* bytes) {

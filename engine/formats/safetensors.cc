@@ -29,7 +29,7 @@ struct Range {
 
 absl::StatusOr<nlohmann::json> Field(const nlohmann::json& entry, const char* field) {
   const auto it = entry.find(field);
-  if (it == entry.end()) return absl::InvalidArgumentError(absl::StrCat("has no ", field));
+  if (it == entry.end()) return InvalidArgumentError("has no ", field);
   return *it;
 }
 
@@ -39,15 +39,15 @@ absl::StatusOr<DType> ParseDTypeOf(const nlohmann::json& entry) {
     const std::optional<DType> dtype = ParseDType(value.get_ref<const std::string&>());
     if (dtype.has_value()) return *dtype;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("dtype is ", Describe(value), ", want F32, F16, BF16 or another known one"));
+  return InvalidArgumentError("dtype is ", Describe(value),
+                              ", want F32, F16, BF16 or another known one");
 }
 
 absl::StatusOr<std::vector<int64_t>> ParseShape(const nlohmann::json& entry) {
   ASSIGN_OR_RETURN(const nlohmann::json value, Field(entry, "shape"));
-  const absl::Status wrong = absl::InvalidArgumentError(
-      absl::StrCat("shape is ", Describe(value), ", want up to ", kMaxDimensions,
-                   " whole numbers from 1 to ", kMaxDimension));
+  const absl::Status wrong =
+      InvalidArgumentError("shape is ", Describe(value), ", want up to ", kMaxDimensions,
+                           " whole numbers from 1 to ", kMaxDimension);
   if (!value.is_array() || value.size() > kMaxDimensions) return wrong;
   std::vector<int64_t> shape;
   for (const nlohmann::json& dimension : value) {
@@ -63,21 +63,19 @@ absl::StatusOr<Range> ParseRange(const nlohmann::json& entry, uint64_t data_size
   ASSIGN_OR_RETURN(const nlohmann::json value, Field(entry, "data_offsets"));
   if (!value.is_array() || value.size() != 2 || !value[0].is_number_unsigned() ||
       !value[1].is_number_unsigned()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("data_offsets is ", Describe(value), ", want two whole numbers"));
+    return InvalidArgumentError("data_offsets is ", Describe(value), ", want two whole numbers");
   }
   const Range range{value[0].get<uint64_t>(), value[1].get<uint64_t>()};
   if (range.begin > range.end || range.end > data_size) {
-    return absl::InvalidArgumentError(absl::StrCat("data_offsets is ", Describe(value),
-                                                   ", want a range within the file's ", data_size,
-                                                   " bytes of data"));
+    return InvalidArgumentError("data_offsets is ", Describe(value),
+                                ", want a range within the file's ", data_size, " bytes of data");
   }
   return range;
 }
 
 absl::StatusOr<Tensor> ParseTensor(const nlohmann::json& entry, absl::Span<const std::byte> data) {
   if (!entry.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat("is ", Describe(entry), ", want an object"));
+    return InvalidArgumentError("is ", Describe(entry), ", want an object");
   }
   Tensor tensor;
   ASSIGN_OR_RETURN(tensor.dtype, ParseDTypeOf(entry));
@@ -85,10 +83,10 @@ absl::StatusOr<Tensor> ParseTensor(const nlohmann::json& entry, absl::Span<const
   ASSIGN_OR_RETURN(const Range range, ParseRange(entry, data.size()));
   const std::optional<uint64_t> wanted = BytesFor(tensor.shape, tensor.dtype);
   if (wanted != range.end - range.begin) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", range.end - range.begin, " bytes, want ",
-                     wanted ? absl::StrCat(*wanted) : "more than fit in 64 bits", " for ",
-                     NameOf(tensor.dtype), " of shape ", Describe(entry["shape"])));
+    return InvalidArgumentError("has ", range.end - range.begin, " bytes, want ",
+                                wanted ? absl::StrCat(*wanted) : "more than fit in 64 bits",
+                                " for ", NameOf(tensor.dtype), " of shape ",
+                                Describe(entry["shape"]));
   }
   tensor.bytes = data.subspan(range.begin, range.end - range.begin);
   return tensor;
@@ -106,15 +104,14 @@ absl::Status CheckCover(const std::map<std::string, Tensor>& tensors,
     if (bytes.data() != covered) {
       const char* fault = bytes.data() < covered ? "overlaps the tensor before it, which ends at "
                                                  : "leaves a hole behind ";
-      return absl::InvalidArgumentError(absl::StrCat(
-          *name, " begins at ", bytes.data() - data.data(), " and ", fault, covered - data.data()));
+      return InvalidArgumentError(*name, " begins at ", bytes.data() - data.data(), " and ", fault,
+                                  covered - data.data());
     }
     covered += bytes.size();
   }
   if (covered != data.data() + data.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("there are ", data.size(),
-                                                   " bytes of data, but the tensors end at ",
-                                                   covered - data.data()));
+    return InvalidArgumentError("there are ", data.size(),
+                                " bytes of data, but the tensors end at ", covered - data.data());
   }
   return absl::OkStatus();
 }
@@ -127,7 +124,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ParseTensors(std::string_view head
     if (name == kMetadata) continue;
     absl::StatusOr<Tensor> tensor = ParseTensor(entry, data);
     if (!tensor.ok()) {
-      return Annotate(tensor.status(), name + " ");
+      return Annotate(tensor.status(), name, " ");
     }
     tensors.emplace(name, *std::move(tensor));
   }
@@ -138,15 +135,14 @@ absl::StatusOr<std::map<std::string, Tensor>> ParseTensors(std::string_view head
 absl::StatusOr<std::map<std::string, Tensor>> ParseFile(absl::Span<const std::byte> bytes) {
   uint64_t header_size = 0;
   if (bytes.size() < sizeof(header_size)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", bytes.size(), " bytes, want at least 8 for the header's length"));
+    return InvalidArgumentError("has ", bytes.size(),
+                                " bytes, want at least 8 for the header's length");
   }
   std::memcpy(&header_size, bytes.data(), sizeof(header_size));
   bytes.remove_prefix(sizeof(header_size));
   const uint64_t most = std::min<uint64_t>(bytes.size(), kMaxHeaderBytes);
   if (header_size > most) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the header's length is ", header_size, ", want at most ", most));
+    return InvalidArgumentError("the header's length is ", header_size, ", want at most ", most);
   }
   const std::string_view header(reinterpret_cast<const char*>(bytes.data()), header_size);
   return ParseTensors(header, bytes.subspan(header_size));
@@ -158,7 +154,7 @@ absl::StatusOr<Checkpoint> OpenSafetensors(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   absl::StatusOr<std::map<std::string, Tensor>> tensors = ParseFile(file->bytes());
   if (!tensors.ok()) {
-    return Annotate(tensors.status(), path + ": ");
+    return Annotate(tensors.status(), path, ": ");
   }
   return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
 
@@ -26,16 +25,16 @@ absl::StatusOr<Plan> ParseIndex(const nlohmann::json& index) {
   Plan plan;
   for (const auto& [tensor, file] : weight_map.items()) {
     if (!file.is_string()) {
-      return absl::InvalidArgumentError(absl::StrCat("weight_map: ", tensor, " has no file"));
+      return InvalidArgumentError("weight_map: ", tensor, " has no file");
     }
     const std::string& name = file.get_ref<const std::string&>();
     if (name.empty() || name[0] == '.' || name.find('/') != name.npos) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("weight_map: ", tensor, " is in \"", name, "\", want a file's plain name"));
+      return InvalidArgumentError("weight_map: ", tensor, " is in \"", name,
+                                  "\", want a file's plain name");
     }
     plan[name].insert(tensor);
     if (plan.size() > kMaxShards) {
-      return absl::InvalidArgumentError(absl::StrCat("has over ", kMaxShards, " files"));
+      return InvalidArgumentError("has over ", kMaxShards, " files");
     }
   }
   return plan;
@@ -51,16 +50,15 @@ class Collection {
   absl::Status Add(const Checkpoint& shard, const std::set<std::string>& wanted) {
     for (const std::string& tensor : wanted) {
       if (!shard.Has(tensor)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("says that ", tensor, " is in ", shard.name(), ", which lacks it"));
+        return InvalidArgumentError("says that ", tensor, " is in ", shard.name(),
+                                    ", which lacks it");
       }
     }
     for (const auto& [name, tensor] : shard.tensors()) {
       // The index names another file for this tensor; it is read from there.
       if (named_.contains(name) && !wanted.contains(name)) continue;
       if (!tensors_.emplace(name, tensor).second) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("does not say which of two files has ", name));
+        return InvalidArgumentError("does not say which of two files has ", name);
       }
     }
     files_.insert(files_.end(), shard.files().begin(), shard.files().end());
@@ -81,9 +79,7 @@ class Collection {
 
 absl::StatusOr<Checkpoint> OpenShards(const std::string& index_path, OpenFile open) {
   ASSIGN_OR_RETURN(const nlohmann::json index, ReadJsonObject(index_path));
-  const auto wrong = [&](const absl::Status& status) {
-    return Annotate(status, index_path + ": ");
-  };
+  const auto wrong = [&](const absl::Status& status) { return Annotate(status, index_path, ": "); };
   const absl::StatusOr<Plan> plan = ParseIndex(index);
   if (!plan.ok()) return wrong(plan.status());
   const std::string folder = index_path.substr(0, index_path.rfind('/') + 1);

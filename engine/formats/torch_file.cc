@@ -52,8 +52,8 @@ absl::StatusOr<Tensor> Locate(const TorchTensor& described, Bytes storage) {
   const std::string shape = absl::StrCat("[", absl::StrJoin(described.shape, ", "), "]");
   for (const int64_t dimension : described.shape) {
     if (dimension < 1 || dimension > kMaxDimension) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("has shape ", shape, ", want dimensions from 1 to ", kMaxDimension));
+      return InvalidArgumentError("has shape ", shape, ", want dimensions from 1 to ",
+                                  kMaxDimension);
     }
   }
   const std::optional<uint64_t> wanted = BytesFor(described.shape, described.dtype);
@@ -62,15 +62,14 @@ absl::StatusOr<Tensor> Locate(const TorchTensor& described, Bytes storage) {
   if (!wanted.has_value() || described.offset < 0 ||
       static_cast<uint64_t>(described.offset) > elements ||
       *wanted / size > elements - static_cast<uint64_t>(described.offset)) {
-    return absl::InvalidArgumentError(absl::StrCat("has shape ", shape, " from element ",
-                                                   described.offset, ", but its storage ends at ",
-                                                   elements));
+    return InvalidArgumentError("has shape ", shape, " from element ", described.offset,
+                                ", but its storage ends at ", elements);
   }
   const Order order = OrderOf(described);
   if (order == Order::kOther) {
-    return absl::InvalidArgumentError(absl::StrCat("has shape ", shape, " and strides [",
-                                                   absl::StrJoin(described.strides, ", "),
-                                                   "], want its elements by rows or by columns"));
+    return InvalidArgumentError("has shape ", shape, " and strides [",
+                                absl::StrJoin(described.strides, ", "),
+                                "], want its elements by rows or by columns");
   }
   Tensor tensor;
   tensor.dtype = described.dtype;
@@ -97,21 +96,21 @@ absl::StatusOr<std::map<std::string, Tensor>> LocateAll(const std::vector<TorchT
     if (IsEmpty(tensor)) continue;
     const auto storage = storages.find(tensor.storage);
     if (storage == storages.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(tensor.name, " is in storage ", tensor.storage, ", which the file lacks"));
+      return InvalidArgumentError(tensor.name, " is in storage ", tensor.storage,
+                                  ", which the file lacks");
     }
     const uint64_t elements = storage->second.size() / SizeOf(tensor.dtype);
     if (tensor.storage_elements < 0 || static_cast<uint64_t>(tensor.storage_elements) != elements) {
-      return absl::InvalidArgumentError(absl::StrCat(tensor.name, " is in storage ", tensor.storage,
-                                                     " of ", tensor.storage_elements,
-                                                     " elements, but the file has ", elements));
+      return InvalidArgumentError(tensor.name, " is in storage ", tensor.storage, " of ",
+                                  tensor.storage_elements, " elements, but the file has ",
+                                  elements);
     }
     absl::StatusOr<Tensor> located = Locate(tensor, storage->second);
     if (!located.ok()) {
-      return Annotate(located.status(), tensor.name + " ");
+      return Annotate(located.status(), tensor.name, " ");
     }
     if (!tensors.emplace(tensor.name, *std::move(located)).second) {
-      return absl::InvalidArgumentError(absl::StrCat(tensor.name, " occurs twice"));
+      return InvalidArgumentError(tensor.name, " occurs twice");
     }
   }
   return tensors;
@@ -138,8 +137,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadZip(Bytes bytes) {
   Storages storages;
   for (const ZipArchive::Entry& entry : zip.entries()) {
     if (entry.size > 0 && entry.stored.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(entry.name, " is compressed, want it stored, as torch.save does"));
+      return InvalidArgumentError(entry.name, " is compressed, want it stored, as torch.save does");
     }
     if (absl::StartsWith(entry.name, folder + "data/")) {
       storages.emplace(entry.name.substr(folder.size() + strlen("data/")), entry.stored);
@@ -167,15 +165,14 @@ absl::StatusOr<Storages> ReadOldStorages(const std::vector<std::string>& keys,
   for (const TorchTensor& tensor : tensors) {
     const auto [it, inserted] = dtypes.emplace(tensor.storage, tensor.dtype);
     if (!inserted && it->second != tensor.dtype) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(tensor.name, " is of another type than its storage"));
+      return InvalidArgumentError(tensor.name, " is of another type than its storage");
     }
   }
   Storages storages;
   for (const std::string& key : keys) {
     const auto dtype = dtypes.find(key);
     if (dtype == dtypes.end()) {
-      return absl::InvalidArgumentError(absl::StrCat("storage ", key, " belongs to no tensor"));
+      return InvalidArgumentError("storage ", key, " belongs to no tensor");
     }
     uint64_t elements = 0;
     if (bytes.size() < sizeof(elements)) return absl::InvalidArgumentError("is cut off");
@@ -183,18 +180,16 @@ absl::StatusOr<Storages> ReadOldStorages(const std::vector<std::string>& keys,
     bytes.remove_prefix(sizeof(elements));
     const uint64_t size = SizeOf(dtype->second);
     if (elements > bytes.size() / size) {
-      return absl::InvalidArgumentError(absl::StrCat("storage ", key, " has ", elements,
-                                                     " elements, but the file ends after ",
-                                                     bytes.size() / size));
+      return InvalidArgumentError("storage ", key, " has ", elements,
+                                  " elements, but the file ends after ", bytes.size() / size);
     }
     if (!storages.emplace(key, bytes.first(elements * size)).second) {
-      return absl::InvalidArgumentError(absl::StrCat("storage ", key, " occurs twice"));
+      return InvalidArgumentError("storage ", key, " occurs twice");
     }
     bytes.remove_prefix(elements * size);
   }
   if (!bytes.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", bytes.size(), " bytes behind its last storage"));
+    return InvalidArgumentError("has ", bytes.size(), " bytes behind its last storage");
   }
   return storages;
 }
@@ -219,7 +214,7 @@ absl::StatusOr<std::map<std::string, Tensor>> ReadFile(Bytes bytes) {
 absl::StatusOr<Checkpoint> OpenTorchFile(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   absl::StatusOr<std::map<std::string, Tensor>> tensors = ReadFile(file->bytes());
-  if (!tensors.ok()) return Annotate(tensors.status(), path + ": ");
+  if (!tensors.ok()) return Annotate(tensors.status(), path, ": ");
   return Checkpoint(path.substr(path.rfind('/') + 1), {std::move(file)}, *std::move(tensors));
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 #include "engine/math/int8_crossover.h"
 #include "engine/math/int8_kernels.h"
 #include "engine/math/kernel_shapes.h"
@@ -76,9 +77,9 @@ absl::StatusOr<PackedGemm> PackedGemm::Create(MatrixView<const float> weight,
         "bfloat16 is multiplied by oneDNN alone on this CPU, want matmul auto or onednn");
   }
   if (precision == Precision::kBFloat16 && matmul == Matmul::kAuto && !OneDnnHasBFloat16()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("this CPU (", OneDnnIsa(), ") does not multiply bfloat16 natively, ",
-                     "want precision float32 or int8 (or matmul onednn, which is slow here)"));
+    return FailedPreconditionError(
+        "this CPU (", OneDnnIsa(), ") does not multiply bfloat16 natively, ",
+        "want precision float32 or int8 (or matmul onednn, which is slow here)");
   }
   absl::StatusOr<OneDnnGemm> onednn = OneDnnGemm::Create(weight, bias, activation, precision);
   if (!onednn.ok()) {

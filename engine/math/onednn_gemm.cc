@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/status.h"
 #include "engine/math/kernels.h"
 
 namespace dragoman {
@@ -115,9 +115,9 @@ absl::StatusOr<std::shared_ptr<const OneDnnMatmul>> FindLawful(const MatmulShape
     ASSIGN_OR_RETURN(std::shared_ptr<const OneDnnMatmul> matmul, OneDnnMatmul::Create(shape, tile));
     if (LawTrial(*matmul).Holds()) return matmul;
   }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "oneDNN's ", NameOf(shape.precision), " results depend on the batch on this CPU (",
-      OneDnnIsa(), ", a ", shape.inputs, " x ", shape.outputs, " matrix)"));
+  return FailedPreconditionError("oneDNN's ", NameOf(shape.precision),
+                                 " results depend on the batch on this CPU (", OneDnnIsa(), ", a ",
+                                 shape.inputs, " x ", shape.outputs, " matrix)");
 }
 
 // Multiplies by weights of a shape.  Created by the first use and then kept.

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -155,9 +155,8 @@ absl::StatusOr<OneDnnInt8> OneDnnInt8::Create(int inputs, int outputs) {
     ASSIGN_OR_RETURN(const bool exact, int8.Slice(slice));
     if (exact) return int8;
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat("oneDNN's sums of 8 bit products by a ", inputs, " x ", outputs,
-                   " matrix are not exact on this CPU (", OneDnnIsa(), ")"));
+  return FailedPreconditionError("oneDNN's sums of 8 bit products by a ", inputs, " x ", outputs,
+                                 " matrix are not exact on this CPU (", OneDnnIsa(), ")");
 }
 
 absl::StatusOr<bool> OneDnnInt8::Slice(int inputs) {

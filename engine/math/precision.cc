@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "engine/base/status.h"
+
 namespace dragoman {
 
 namespace {
@@ -18,8 +20,7 @@ absl::StatusOr<Precision> ParsePrecision(const std::string& name) {
   for (size_t i = 0; i < std::size(kPrecisions); ++i) {
     if (name == kPrecisions[i]) return static_cast<Precision>(i);
   }
-  return absl::InvalidArgumentError("precision is \"" + name +
-                                    "\", want auto, float32, bfloat16 or int8");
+  return InvalidArgumentError("precision is \"", name, "\", want auto, float32, bfloat16 or int8");
 }
 
 const char* NameOf(Matmul matmul) { return kMatmuls[static_cast<size_t>(matmul)]; }
@@ -28,7 +29,7 @@ absl::StatusOr<Matmul> ParseMatmul(const std::string& name) {
   for (size_t i = 0; i < std::size(kMatmuls); ++i) {
     if (name == kMatmuls[i]) return static_cast<Matmul>(i);
   }
-  return absl::InvalidArgumentError("matmul is \"" + name + "\", want auto, onednn or native");
+  return InvalidArgumentError("matmul is \"", name, "\", want auto, onednn or native");
 }
 
 Precision Resolve(Precision precision) {

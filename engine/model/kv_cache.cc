@@ -12,7 +12,7 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -33,9 +33,8 @@ absl::StatusOr<KvLayout> KvLayout::Create(int layers, const KeyValueFormat& form
   layout.format = format;
   layout.row_bytes = format.row_bytes();
   if (layout.row_bytes > KvPool::kBlockBytes) {
-    return absl::UnimplementedError(
-        absl::StrCat("the keys and values of a token take ", layout.row_bytes,
-                     " bytes in a layer, want at most ", KvPool::kBlockBytes));
+    return UnimplementedError("the keys and values of a token take ", layout.row_bytes,
+                              " bytes in a layer, want at most ", KvPool::kBlockBytes);
   }
   const int rows = static_cast<int>(KvPool::kBlockBytes / layout.row_bytes);  // of one layer
   layout.parts = DivideUp(layers, std::clamp(rows / kFewestRows, 1, layers));

@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 #include "engine/base/weight_memory.h"
 #include "engine/families/model_directory.h"
 #include "engine/math/gemm.h"
@@ -24,8 +25,8 @@ namespace {
 
 absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
   if (tokenizer <= model) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the tokenizer has ", tokenizer, " ", side,
-                                                 " tokens, want at most the model's ", model));
+  return InvalidArgumentError("the tokenizer has ", tokenizer, " ", side,
+                              " tokens, want at most the model's ", model);
 }
 
 // While one of these lives, temporary blocks are returned to the system at once. glibc would keep

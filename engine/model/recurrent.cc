@@ -96,9 +96,8 @@ class Recurrent final : public Network {
     RETURN_IF_ERROR(network->ReadCells(checkpoint, spec, *details, arithmetic));
     RETURN_IF_ERROR(network->ReadOutput(checkpoint, arithmetic));
     if (std::max(network->StateWidth(), network->SourceWidth()) > PooledRows::kMaxLength) {
-      return absl::UnimplementedError(absl::StrCat("the states of a hypothesis have ",
-                                                   network->StateWidth(), " numbers, the most is ",
-                                                   PooledRows::kMaxLength));
+      return UnimplementedError("the states of a hypothesis have ", network->StateWidth(),
+                                " numbers, the most is ", PooledRows::kMaxLength);
     }
     return network;
   }

@@ -1,6 +1,6 @@
 #include "engine/model/vector_history.h"
 
-#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -28,9 +28,8 @@ class VectorHistoryState final : public HistoryState {
 absl::Status VectorHistory::CheckLength(const ModelSpec& spec) {
   const int64_t length = int64_t{spec.decoder_layers} * spec.d_model;
   if (length <= VectorStates::kMaxLength) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("the decoder keeps ", length,
-                                               " numbers of a hypothesis, the most is ",
-                                               VectorStates::kMaxLength));
+  return UnimplementedError("the decoder keeps ", length, " numbers of a hypothesis, the most is ",
+                            VectorStates::kMaxLength);
 }
 
 std::unique_ptr<HistoryState> VectorHistory::NewState(const SentenceShape& shape,

@@ -13,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/api/convert_alignment.h"
 #include "server/api/glossaries.h"
@@ -42,9 +41,8 @@ absl::StatusOr<std::optional<T>> ReadField(const google::protobuf::Message& mess
     // The API's enums begin with UNSPECIFIED, which counts as not set; ours have no such value.
     const int value = reflection.GetEnumValue(message, field);
     if (field->enum_type()->FindValueByNumber(value) == nullptr) {
-      return InvalidField(
-          "options." + field->name(),
-          std::to_string(value) + " is not a value of " + field->enum_type()->name());
+      return InvalidField("options." + field->name(), value, " is not a value of ",
+                          field->enum_type()->name());
     }
     return static_cast<T>(value - 1);
   }
@@ -100,8 +98,8 @@ absl::StatusOr<DecodingOptions> FromProto(const v1::DecodingOptions& proto) {
 template <typename Theirs, typename Ours, size_t kCount>
 absl::StatusOr<Ours> FromEnum(const char* field, Theirs value, const Ours (&ours)[kCount]) {
   if (value >= 0 && static_cast<size_t>(value) < kCount) return ours[value];
-  return InvalidField(field, absl::StrCat(static_cast<int>(value), " is not a value of ",
-                                          google::protobuf::GetEnumDescriptor<Theirs>()->name()));
+  return InvalidField(field, static_cast<int>(value), " is not a value of ",
+                      google::protobuf::GetEnumDescriptor<Theirs>()->name());
 }
 
 constexpr Truncation kTruncations[] = {Truncation::kDivide, Truncation::kReject,

@@ -67,17 +67,16 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
   options.candidates = output.candidates();
   constexpr int kMostEntries = 256;
   if (output.attention_heads_size() > kMostEntries) {
-    return InvalidField("output.attention_heads",
-                        "has " + std::to_string(output.attention_heads_size()) +
-                            " entries, want at most " + std::to_string(kMostEntries));
+    return InvalidField("output.attention_heads", "has ", output.attention_heads_size(),
+                        " entries, want at most ", kMostEntries);
   }
   for (const v1::AttentionHeads& from : output.attention_heads()) {
     const auto* const kind =
         std::find_if(std::begin(kAttentionKinds), std::end(kAttentionKinds),
                      [&](const auto& each) { return each.first == from.kind(); });
     if (kind == std::end(kAttentionKinds)) {
-      return InvalidField("output.attention_heads",
-                          std::to_string(from.kind()) + " is not a value of AttentionKind");
+      return InvalidField("output.attention_heads", std::to_string(from.kind()),
+                          " is not a value of AttentionKind");
     }
     options.heads.push_back(
         {kind->second, from.layer(), {from.heads().begin(), from.heads().end()}});

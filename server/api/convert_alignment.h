@@ -21,8 +21,8 @@ absl::StatusOr<AlignmentOptions> AlignmentFrom(const Request& request, const std
   if (!request.has_alignment_threshold()) return options;
   options.threshold = request.alignment_threshold();
   if (options.threshold > 0.0f && options.threshold <= 1.0f) return options;
-  return InvalidField(prefix + "alignment_threshold",
-                      "is " + std::to_string(options.threshold) + ", want above 0, to 1");
+  return InvalidField(prefix + "alignment_threshold", "is ", std::to_string(options.threshold),
+                      ", want above 0, to 1");
 }
 
 // The heads and the candidates that are asked for.  INVALID_ARGUMENT for an unknown kind.

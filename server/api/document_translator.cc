@@ -61,9 +61,9 @@ absl::StatusOr<const DocumentFormat*> CheckHeader(const v1::DocumentHeader& head
   const bool named = !header.format().empty();
   const std::string& name = named ? header.format() : header.file_name();
   if (const DocumentFormat* const format = FindDocumentFormat(name)) return format;
-  return InvalidField(named ? "header.format" : "header.file_name",
-                      absl::StrCat("\"", std::string(BeginningOf(name, 100)),
-                                   "\" is of no known format, want ", DocumentFormatNames()));
+  return InvalidField(named ? "header.format" : "header.file_name", "\"",
+                      std::string(BeginningOf(name, 100)), "\" is of no known format, want ",
+                      DocumentFormatNames());
 }
 
 // The part of the file that is being translated.
@@ -130,12 +130,12 @@ absl::Status DocumentTranslator::TranslateParts(std::unique_ptr<Document> docume
                 [this](const std::string& warning) { Warn(warning); });
   for (bool first = true;; first = false) {
     const absl::StatusOr<bool> next = loop.Next();
-    if (!next.ok()) return OfDocument(Annotate(next.status(), loop.Place() + ": "));
+    if (!next.ok()) return OfDocument(Annotate(next.status(), loop.Place(), ": "));
     if (!*next) return absl::OkStatus();
     if (first) RETURN_IF_ERROR(DetectSource(loop.passages()));
     Part part = {.loop = &loop};
     RETURN_IF_ERROR(TranslatePart(&part));
-    RETURN_IF_ERROR(OfDocument(Annotate(loop.Write(), loop.Place() + ": ")));
+    RETURN_IF_ERROR(OfDocument(Annotate(loop.Write(), loop.Place(), ": ")));
   }
 }
 
@@ -268,7 +268,7 @@ absl::Status DocumentTranslator::TakeError(const v1::Error& error, size_t passag
     absl::ConsumePrefix(&message, absl::StrCat(error.field(), ": "));
     return InvalidField(error.field(), std::string(message));
   }
-  if (!header_.skip_errors()) return Annotate(status, part->loop->At(passage) + ": ");
+  if (!header_.skip_errors()) return Annotate(status, part->loop->At(passage), ": ");
   Take(passage, {.error = error.message()}, part);
   return absl::OkStatus();
 }

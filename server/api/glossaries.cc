@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -97,8 +96,8 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& r
   const v1::Glossary& glossary = request.glossary();
   const auto edit = [&](GlossaryText* text) -> absl::Status {
     if (glossary.version() != 0 && glossary.version() != text->version) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("the glossary has version ", text->version, ", not ", glossary.version()));
+      return FailedPreconditionError("the glossary has version ", text->version, ", not ",
+                                     glossary.version());
     }
     Fill(glossary, text);
     return absl::OkStatus();

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/api/call.h"
@@ -40,7 +39,7 @@ absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const 
                      const std::vector<DefaultIds>& defaults, const Add& add) {
   constexpr int kMaxIds = 16;
   if (ids.size() > kMaxIds) {
-    return InvalidField(field, absl::StrCat("are ", ids.size(), ", the most is ", kMaxIds));
+    return InvalidField(field, "are ", ids.size(), ", the most is ", kMaxIds);
   }
   for (const std::string& id : ids) {
     ASSIGN_OR_RETURN(const auto thing, store->Find(use.until, id, use.principal));

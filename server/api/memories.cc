@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -68,7 +67,7 @@ absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(
       parts.memories->Find(StoreDeadline(call->deadline()), request.id(), call->principal()));
   if (request.start() < 0) return InvalidField("start", "is negative");
   if (request.limit() < 0 || request.limit() > kMaxPage) {
-    return InvalidField("limit", absl::StrCat("is ", request.limit(), ", want at most ", kMaxPage));
+    return InvalidField("limit", "is ", request.limit(), ", want at most ", kMaxPage);
   }
   const int limit = request.limit() > 0 ? request.limit() : kMaxPage;
   v1::GetMemorySegmentsResponse response;

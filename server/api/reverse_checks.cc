@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -34,9 +33,9 @@ absl::StatusOr<ReverseRoute> FindReverse(const ModelRegistry& models, const Rout
       "", check.languages.source, check.languages.target, std::nullopt, permit.Models());
   if (!back.ok() || back->translators().size() != 1 ||
       !Serves(*back->translators().front(), check.languages)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("reverse_check: no single model translates from \"", check.languages.source,
-                     "\" to \"", check.languages.target, "\""));
+    return FailedPreconditionError("reverse_check: no single model translates from \"",
+                                   check.languages.source, "\" to \"", check.languages.target,
+                                   "\"");
   }
   check.translator = back->translators().front();
   RETURN_IF_ERROR(permit.MayUse(check.translator->name()));

@@ -33,8 +33,8 @@ absl::Status TextBook::Take(const std::string& principal, int64_t per_minute, in
     return absl::OkStatus();
   }
   absl::Status refusal =
-      OverLimit(absl::ResourceExhaustedError(absl::StrCat(
-                    "\"", principal, "\" has used up its right texts=", per_minute, " a minute")),
+      OverLimit(ResourceExhaustedError("\"", principal,
+                                       "\" has used up its right texts=", per_minute, " a minute"),
                 "texts");
   return RetryAfter(std::move(refusal), RetryAfterOf(used_up).value_or(absl::Seconds(1)));
 }

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/status.h"
 #include "server/base/methods.h"
 
 namespace dragoman {
@@ -122,10 +123,10 @@ absl::StatusOr<Rights> ReadRights(const std::vector<std::string>& words) {
                                            [&](const Right& known) { return known.name == name; });
     if (right == std::end(kRights)) return absl::InvalidArgumentError(WantedAfterToken());
     if (!named.insert(right->name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(right->name, " is named twice"));
+      return InvalidArgumentError(right->name, " is named twice");
     }
     if (!right->read(std::string_view(word).substr(std::min(equals + 1, word.size())), &rights)) {
-      return absl::InvalidArgumentError(absl::StrCat(right->name, ": want ", WantedOf(*right)));
+      return InvalidArgumentError(right->name, ": want ", WantedOf(*right));
     }
   }
   if (rights.quota.burst > 0 && rights.quota.per_minute == 0) {

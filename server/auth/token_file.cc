@@ -6,7 +6,6 @@
 #include <sstream>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -50,7 +49,7 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
     std::string token;
     if (!(words >> entry.principal)) continue;
     const auto error = [number](absl::string_view message) {
-      return absl::InvalidArgumentError(absl::StrCat("line ", number, ": ", message));
+      return InvalidArgumentError("line ", number, ": ", message);
     };
     if (std::any_of(line.begin(), line.end(), IsControl))
       return error("it has a control character");
@@ -112,7 +111,7 @@ absl::Status TokenFile::Read() {
   absl::StatusOr<std::string> text = ReadSmallFile(path_);
   if (!text.ok()) return Annotate(text.status(), "auth-tokens: ");
   absl::StatusOr<TokenTable> table = TokenTable::Parse(*text);
-  if (!table.ok()) return Annotate(table.status(), absl::StrCat("auth-tokens: ", path_, ": "));
+  if (!table.ok()) return Annotate(table.status(), "auth-tokens: ", path_, ": ");
   absl::MutexLock lock(&mutex_);
   table_ = std::make_shared<const TokenTable>(*std::move(table));
   return absl::OkStatus();

@@ -98,7 +98,7 @@ absl::Status Clipped(const absl::Status& status) {
 
 absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id) {
   const std::string shown = Clip(id, kLongestName);
-  absl::Status status = absl::NotFoundError(absl::StrCat("there is no ", noun, " \"", shown, "\""));
+  absl::Status status = NotFoundError("there is no ", noun, " \"", shown, "\"");
   status.SetPayload(kKeptPayload, absl::Cord(type));
   status.SetPayload(kIdPayload, absl::Cord(shown));
   return status;
@@ -108,9 +108,8 @@ absl::Status KeptNotFound(const char* noun, const char* type, const std::string&
 
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
   const std::string shown = Clip(name, kLongestName);
-  absl::Status status =
-      absl::NotFoundError("model: no model is named \"" + shown + "\"; there is " +
-                          (served.empty() ? "none that you may use" : served));
+  absl::Status status = NotFoundError("model: no model is named \"", shown, "\"; there is ",
+                                      (served.empty() ? "none that you may use" : served));
   status.SetPayload(kModelPayload, absl::Cord(shown));
   return status;
 }
@@ -135,15 +134,15 @@ absl::Status MissingRight(const std::string& principal, const std::string& right
 std::string MissingRightOf(const absl::Status& status) { return Payload(status, kRightPayload); }
 
 absl::Status PrincipalLimit(int limit) {
-  absl::Status status = absl::ResourceExhaustedError(
-      absl::StrCat("you have ", limit, " calls in flight, which is your limit"));
+  absl::Status status =
+      ResourceExhaustedError("you have ", limit, " calls in flight, which is your limit");
   status.SetPayload(kPrincipalPayload, absl::Cord());
   return OverLimit(std::move(status), "max_requests_per_principal");
 }
 
 absl::Status UnreadAnswers(size_t bytes) {
-  absl::Status status = absl::ResourceExhaustedError(
-      absl::StrCat(bytes, " bytes of answers wait for you: read them first"));
+  absl::Status status =
+      ResourceExhaustedError(bytes, " bytes of answers wait for you: read them first");
   status.SetPayload(kPrincipalPayload, absl::Cord());
   return OverLimit(std::move(status), "unread_answers");
 }
@@ -151,16 +150,16 @@ absl::Status UnreadAnswers(size_t bytes) {
 absl::Status OverBudget(const BudgetUse& use) {
   const std::string held =
       use.held.has_value() ? absl::StrCat(", ", *use.held, " of them by you") : "";
-  absl::Status status = absl::ResourceExhaustedError(
-      absl::StrCat("there is no room now: ", use.name, " may take ", use.limit, ", of which ",
-                   use.used, " are taken", held, "; this takes ", use.wanted));
+  absl::Status status = ResourceExhaustedError("there is no room now: ", use.name, " may take ",
+                                               use.limit, ", of which ", use.used, " are taken",
+                                               held, "; this takes ", use.wanted);
   status.SetPayload(kBudgetPayload, absl::Cord());
   return OverLimit(std::move(status), use.name);
 }
 
 absl::Status MessageTooLarge(size_t bytes, size_t limit) {
-  absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
-      "the message has ", bytes, " bytes, the most is ", limit, "; send fewer texts at a time"));
+  absl::Status status = ResourceExhaustedError("the message has ", bytes, " bytes, the most is ",
+                                               limit, "; send fewer texts at a time");
   status.SetPayload(kMessageSizePayload, absl::Cord());
   return OverLimit(std::move(status), "max_message_bytes");
 }

@@ -18,8 +18,7 @@ namespace dragoman {
 namespace {
 
 absl::Status Failed(const std::string& what) {
-  return absl::UnavailableError(
-      absl::StrCat("cannot keep a document: ", what, ": ", std::strerror(errno)));
+  return UnavailableError("cannot keep a document: ", what, ": ", std::strerror(errno));
 }
 
 absl::StatusOr<int> NewFile() {

@@ -181,8 +181,7 @@ absl::StatusOr<v1::Markup> MarkupOf(const CompatFields& fields) {
 absl::Status CheckTargets(const std::vector<std::string>& targets) {
   if (targets.empty()) return InvalidField("to", "is missing");
   if (targets.size() <= kMaxTargets) return absl::OkStatus();
-  return InvalidField(
-      "to", absl::StrCat("has ", targets.size(), " languages, want at most ", kMaxTargets));
+  return InvalidField("to", "has ", targets.size(), " languages, want at most ", kMaxTargets);
 }
 
 // Version 3.0: the query has the languages and options of all texts.
@@ -302,13 +301,12 @@ absl::StatusOr<std::vector<v1::TranslateRequest>> ReadTranslate(const ApiContext
           {input.source, target, input.markup, input.dictionary.empty() ? 0 : i + 1},
           requests.size());
       if (added && requests.size() == kMaxTargets) {
-        return InvalidField(
-            "to", absl::StrCat("has more than ", kMaxTargets, " pairs of languages and formats"));
+        return InvalidField("to", "has more than ", kMaxTargets, " pairs of languages and formats");
       }
       bytes += input.text.size();
       if (bytes > kMaxBytes) {
-        return InvalidField(
-            "Text", absl::StrCat("has over ", kMaxBytes, " bytes, counted once for each language"));
+        return InvalidField("Text", "has over ", kMaxBytes,
+                            " bytes, counted once for each language");
       }
       if (added) {
         v1::TranslateRequest& request =

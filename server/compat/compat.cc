@@ -195,8 +195,8 @@ absl::StatusOr<v1::Markup> FormatOf(const CompatFields& fields, const char* othe
   ASSIGN_OR_RETURN(const std::string format, fields.Text("format", otherwise));
   if (format == "text") return v1::MARKUP_NONE;
   if (format == "html") return v1::MARKUP_HTML;
-  return InvalidField(
-      "format", "\"" + format.substr(0, 32) + "\" is not supported, want \"text\" or \"html\"");
+  return InvalidField("format", "\"", format.substr(0, 32),
+                      "\" is not supported, want \"text\" or \"html\"");
 }
 
 absl::StatusOr<v1::Markup> TagHandlingOf(const CompatFields& fields) {
@@ -204,8 +204,8 @@ absl::StatusOr<v1::Markup> TagHandlingOf(const CompatFields& fields) {
   if (handling.empty()) return v1::MARKUP_NONE;
   if (handling == "html") return v1::MARKUP_HTML;
   if (handling == "xml") return v1::MARKUP_XML;
-  return InvalidField("tag_handling",
-                      "\"" + handling.substr(0, 32) + "\" is neither \"html\" nor \"xml\"");
+  return InvalidField("tag_handling", "\"", handling.substr(0, 32),
+                      "\" is neither \"html\" nor \"xml\"");
 }
 
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end) {

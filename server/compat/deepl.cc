@@ -64,7 +64,7 @@ absl::Status RefuseUnsupported(const CompatFields& fields) {
     return InvalidField("formality", "is not supported for the given target_lang");
   }
   if (formality != "default" && formality != "prefer_more" && formality != "prefer_less") {
-    return InvalidField("formality", "\"" + formality.substr(0, 32) + "\" is not a formality");
+    return InvalidField("formality", "\"", formality.substr(0, 32), "\" is not a formality");
   }
   return absl::OkStatus();
 }
@@ -194,8 +194,8 @@ absl::Status SetSplitting(const CompatFields& fields, DeepLCall* call,
   } else if (value == "nonewlines") {
     request->mutable_markup_options()->set_join_lines(!is_html || fields.Has("split_sentences"));
   } else if (value != "1") {
-    return InvalidField("split_sentences",
-                        "\"" + value.substr(0, 32) + "\" is none of 0, 1 and nonewlines");
+    return InvalidField("split_sentences", "\"", value.substr(0, 32),
+                        "\" is none of 0, 1 and nonewlines");
   }
   return absl::OkStatus();
 }
@@ -210,7 +210,7 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, D
   call->model_type = std::string(absl::StripPrefix(model_type, "prefer_"));
   if (!model_type.empty() && call->model_type != "quality_optimized" &&
       call->model_type != "latency_optimized") {
-    return InvalidField("model_type", "\"" + model_type.substr(0, 32) + "\" is not a model type");
+    return InvalidField("model_type", "\"", model_type.substr(0, 32), "\" is not a model type");
   }
   for (const char* name :
        {"context", "formality", "preserve_formatting", "enable_beta_languages"}) {
@@ -334,9 +334,8 @@ absl::Status CheckGlossaries(const ApiContext& context, const std::string& princ
                  IsLanguage(list.languages.target, request.target_language());
         });
     if (!fits) {
-      return InvalidField("glossary_id",
-                          absl::StrCat("No dictionary found for language pair: glossary \"", id,
-                                       "\" is for other languages"));  // clients look for it
+      return InvalidField("glossary_id", "No dictionary found for language pair: glossary \"", id,
+                          "\" is for other languages");  // clients look for it
     }
   }
   return absl::OkStatus();

@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<GlossaryEntry>> ReadEntries(const CompatFields& field
     std::vector<std::string> line = ReadTableLine(format == "csv" ? ',' : '\t', &rest);
     if (line.size() == 1 && line[0].empty()) continue;
     if (line.size() < 2 || line[0].empty() || line[1].empty()) {
-      return InvalidField("entries", absl::StrCat("line ", number, " has no source and target"));
+      return InvalidField("entries", "line ", number, " has no source and target");
     }
     entries.push_back(EntryByCase(std::move(line[0]), std::move(line[1])));
   }
@@ -63,8 +63,8 @@ absl::StatusOr<LanguagePair> ReadLanguages(const CompatFields& fields) {
     ASSIGN_OR_RETURN(const std::string given, fields.Text(name));
     if (given.empty()) return InvalidField(name, "is missing");
     if (absl::EqualsIgnoreCase(NameOf(given, "en"), given)) {
-      return InvalidField(name,
-                          "\"" + given.substr(0, 32) + "\" is not supported: it is no language");
+      return InvalidField(name, "\"", given.substr(0, 32),
+                          "\" is not supported: it is no language");
     }
     *tag = absl::AsciiStrToLower(given);
   }
@@ -87,8 +87,8 @@ absl::StatusOr<GlossaryText> ReadGlossary(const CompatFields& fields, bool sever
   }
   ASSIGN_OR_RETURN(const std::vector<CompatFields> dictionaries, fields.Objects("dictionaries"));
   if (dictionaries.size() > kMaxDictionaries) {
-    return InvalidField("dictionaries", absl::StrCat("are ", dictionaries.size(), ", the most is ",
-                                                     kMaxDictionaries));
+    return InvalidField("dictionaries", "are ", dictionaries.size(), ", the most is ",
+                        kMaxDictionaries);
   }
   for (const CompatFields& one : dictionaries) {
     ASSIGN_OR_RETURN(glossary.dictionaries.emplace_back(), ReadDictionary(one));
@@ -229,8 +229,8 @@ Answer PutDictionary(const KeptCall& call) {
   };
   RETURN_IF_ERROR(
       StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit).status());
-  return JsonResponse(200, Describe({dictionary.languages,
-                                     static_cast<int64_t>(dictionary.entries.size())}));
+  return JsonResponse(
+      200, Describe({dictionary.languages, static_cast<int64_t>(dictionary.entries.size())}));
 }
 
 Answer DeleteDictionary(const KeptCall& call) {

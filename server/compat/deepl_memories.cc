@@ -181,8 +181,8 @@ Answer DescribeJob(const KeptCall& call, const Jobs* jobs) {
 absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
   ASSIGN_OR_RETURN(const DocumentForm form, TakeDocumentForm(call.http, "the file"));
   if (form.file->size() != static_cast<size_t>(job.bytes)) {
-    return absl::InvalidArgumentError(absl::StrCat("the file has ", form.file->size(),
-                                                   " bytes, its job was begun for ", job.bytes));
+    return InvalidArgumentError("the file has ", form.file->size(),
+                                " bytes, its job was begun for ", job.bytes);
   }
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                    MappedFile::Open(form.file->path()));
@@ -310,7 +310,7 @@ absl::StatusOr<int> NumberIn(const CompatFields& fields, const char* name, int o
                              int most) {
   ASSIGN_OR_RETURN(const int number, fields.Number(name, otherwise));
   if (number >= least && number <= most) return number;
-  return InvalidField(name, absl::StrCat("is ", number, ", want ", least, " to ", most));
+  return InvalidField(name, "is ", number, ", want ", least, " to ", most);
 }
 
 Answer List(const KeptCall& call) {

@@ -6,7 +6,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "engine/base/json.h"
@@ -109,8 +108,7 @@ absl::StatusOr<int> CompatFields::Number(const char* name, int otherwise) const 
   if (text.empty()) return otherwise;
   int number = 0;
   if (absl::SimpleAtoi(text, &number) && number >= 0) return number;
-  return InvalidField(name,
-                      absl::StrCat("\"", text.substr(0, 32), "\" is not a number of 0 or more"));
+  return InvalidField(name, "\"", text.substr(0, 32), "\" is not a number of 0 or more");
 }
 
 absl::StatusOr<bool> CompatFields::Flag(const char* name, bool otherwise) const {
@@ -118,7 +116,7 @@ absl::StatusOr<bool> CompatFields::Flag(const char* name, bool otherwise) const 
   if (text.empty()) return otherwise;
   if (text == "1" || absl::EqualsIgnoreCase(text, "true")) return true;
   if (text == "0" || absl::EqualsIgnoreCase(text, "false")) return false;
-  return InvalidField(name, absl::StrCat("\"", text.substr(0, 32), "\" is neither 0 nor 1"));
+  return InvalidField(name, "\"", text.substr(0, 32), "\" is neither 0 nor 1");
 }
 
 absl::StatusOr<std::vector<std::string>> CompatFields::Names(const char* name) const {

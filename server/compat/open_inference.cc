@@ -111,13 +111,13 @@ bool HasShape(const Tensor& tensor) {
 absl::Status AddInput(Tensor tensor, v1::TranslateRequest* request, InferCall* call) {
   const std::string& name = tensor.name;
   if (name != kApi.texts && name != kApi.source && name != kApi.target) {
-    return InvalidField("inputs", absl::StrCat("\"", name.substr(0, 32), "\" is none, want ",
-                                               kApi.texts, ", ", kApi.source, " or ", kApi.target));
+    return InvalidField("inputs", "\"", name.substr(0, 32), "\" is none, want ", kApi.texts, ", ",
+                        kApi.source, " or ", kApi.target);
   }
   if (tensor.datatype != kBytes) return InvalidField(name, "is not of the datatype BYTES");
   if (!HasShape(tensor)) {
-    return InvalidField(name, absl::StrCat("has another shape than that of its ",
-                                           tensor.elements.size(), " elements"));
+    return InvalidField(name, "has another shape than that of its ", tensor.elements.size(),
+                        " elements");
   }
   for (const std::string_view element : tensor.elements) {
     if (!IsValidUtf8(element)) return InvalidField(name, "is not valid UTF-8");
@@ -138,8 +138,7 @@ absl::Status AddInput(Tensor tensor, v1::TranslateRequest* request, InferCall* c
 
 absl::Status CheckOutput(const std::string& name) {
   if (name == kOutput) return absl::OkStatus();
-  return InvalidField("outputs",
-                      absl::StrCat("\"", name.substr(0, 32), "\" is none, want \"", kOutput, "\""));
+  return InvalidField("outputs", "\"", name.substr(0, 32), "\" is none, want \"", kOutput, "\"");
 }
 
 v1::TranslateRequest NewRequest(const std::string& model, const std::string& version) {
@@ -341,8 +340,7 @@ absl::StatusOr<v1::Model> Find(const ApiContext& context, const CompatFields& fi
   ASSIGN_OR_RETURN(v1::Model model, NamedModel(name, *context.parts, call));
   const std::vector<std::string> versions = VersionsOf(model);
   if (version.empty() || std::count(versions.begin(), versions.end(), version) > 0) return model;
-  return absl::NotFoundError(
-      absl::StrCat("the model has no version \"", version.substr(0, 32), "\""));
+  return NotFoundError("the model has no version \"", version.substr(0, 32), "\"");
 }
 
 absl::StatusOr<HttpResponse> ModelReady(const ApiContext& context, const CompatFields& fields,

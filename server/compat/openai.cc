@@ -197,7 +197,7 @@ absl::StatusOr<std::string> ContentOf(const CompatFields& message) {
   std::string content;
   for (const CompatFields& part : parts) {
     ASSIGN_OR_RETURN(const std::string type, part.Text("type"));
-    if (type != "text") return InvalidField("messages", absl::StrCat("have a part of type ", type));
+    if (type != "text") return InvalidField("messages", "have a part of type ", type);
     ASSIGN_OR_RETURN(const std::string text, part.Text("text"));
     content += text;
   }
@@ -219,7 +219,7 @@ absl::StatusOr<Prompt> PromptOf(const CompatFields& fields) {
     } else if (role == "system" || role == "developer") {
       ASSIGN_OR_RETURN(prompt.system, ContentOf(message));
     } else if (role != "assistant") {
-      return InvalidField("messages", absl::StrCat("have the role \"", role, "\""));
+      return InvalidField("messages", "have the role \"", role, "\"");
     }
   }
   if (prompt.user.empty()) return InvalidField("messages", "have no text of the role user");
@@ -273,7 +273,7 @@ absl::StatusOr<ModelAndPair> ReadModel(const std::string& text) {
     }
   }
   if (!ParseLanguage(pair).has_value()) {
-    return InvalidField("model", absl::StrCat("\"", text, "\" is not of the form NAME:en-de"));
+    return InvalidField("model", "\"", text, "\" is not of the form NAME:en-de");
   }
   read.target = pair;
   return read;

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/base/work_threads.h"
@@ -34,7 +33,7 @@ absl::Status CheckUpload(const ApiContext& context, const CompatApi& api, const 
                          const v1::DocumentHeader& header) {
   const absl::Status format = CheckHeader(header).status();
   if (!format.ok()) {
-    return InvalidField("file", absl::StrCat("has an unknown file extension: ", format.message()));
+    return InvalidField("file", "has an unknown file extension: ", format.message());
   }
   ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
   const std::string& target = header.request().target_language();
@@ -44,7 +43,7 @@ absl::Status CheckUpload(const ApiContext& context, const CompatApi& api, const 
       if (IsLanguage(served, target)) return absl::OkStatus();
     }
   }
-  return InvalidField(api.target, absl::StrCat("\"", target.substr(0, 32), "\" is not served"));
+  return InvalidField(api.target, "\"", target.substr(0, 32), "\" is not served");
 }
 
 }  // namespace

@@ -55,12 +55,11 @@ std::string UsageError(const CLI::App& app, const CLI::ParseError& error) {
 
 absl::StatusOr<v1::ServerConfig> ReadConfigFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError("config: cannot read " + path);
+  if (!file) return NotFoundError("config: cannot read ", path);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   absl::StatusOr<v1::ServerConfig> config = ParseConfig(text);
   if (!config.ok()) {
-    return absl::InvalidArgumentError("config: " + path + ": " +
-                                      std::string(config.status().message()));
+    return InvalidArgumentError("config: ", path, ": ", std::string(config.status().message()));
   }
   return config;
 }

@@ -44,8 +44,8 @@ absl::Status CheckAddress(const char* flag, const std::string& address) {
     if (error != std::errc() || stop != end) port = -1;
   }
   if (port < 0 || port > 65535) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(flag, " is \"", address, "\", want HOST:PORT with a port of 0 to 65535"));
+    return InvalidArgumentError(flag, " is \"", address,
+                                "\", want HOST:PORT with a port of 0 to 65535");
   }
   return absl::OkStatus();
 }
@@ -68,8 +68,8 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
   ASSIGN_OR_RETURN(options->matmul, ParseMatmul(config.matmul()));
   const absl::StatusOr<Precision> keys_values = ParsePrecision(config.kv_cache_precision());
   if (!keys_values.ok()) {
-    return absl::InvalidArgumentError("kv-cache-precision is \"" + config.kv_cache_precision() +
-                                      "\", want auto, float32, bfloat16 or int8");
+    return InvalidArgumentError("kv-cache-precision is \"", config.kv_cache_precision(),
+                                "\", want auto, float32, bfloat16 or int8");
   }
   options->keys_values = *keys_values;
   options->pool = {.workers = config.workers(),
@@ -82,8 +82,8 @@ absl::Status ResolveEngine(const v1::ServerConfig& config, ServerOptions* option
                    .cache_bytes = static_cast<size_t>(config.cache_bytes())};
   constexpr int kMaxThreads = 1024;
   if (const int threads = config.workers() * config.threads_per_worker(); threads > kMaxThreads) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("workers x threads-per-worker is ", threads, ", want at most ", kMaxThreads));
+    return InvalidArgumentError("workers x threads-per-worker is ", threads, ", want at most ",
+                                kMaxThreads);
   }
   return absl::OkStatus();
 }
@@ -98,8 +98,8 @@ absl::Status ResolveLimits(const v1::ServerConfig& config, ServerOptions* option
   options->documents = {.max_bytes = static_cast<size_t>(config.max_document_bytes()),
                         .at_once = config.max_documents()};
   if (const int rows = config.max_batch_rows(); rows > 0 && rows < config.max_beam_size()) {
-    return absl::InvalidArgumentError(absl::StrCat("max-batch-rows is ", rows, ", want at least ",
-                                                   config.max_beam_size(), " (max-beam-size)"));
+    return InvalidArgumentError("max-batch-rows is ", rows, ", want at least ",
+                                config.max_beam_size(), " (max-beam-size)");
   }
   return absl::OkStatus();
 }
@@ -121,8 +121,8 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
        {std::pair("max-requests-per-principal", auth.max_requests_per_principal > 0),
         {"quota-per-minute", auth.quota.per_minute > 0}}) {
     if (!given || knows_callers) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        flag, " is given, but neither auth-tokens nor tls-client-ca identifies callers"));
+    return InvalidArgumentError(
+        flag, " is given, but neither auth-tokens nor tls-client-ca identifies callers");
   }
   return absl::OkStatus();
 }
@@ -143,7 +143,7 @@ absl::Status ResolveStore(const v1::ServerConfig& config, ServerOptions* options
         Defaults{config.default_memories(), "default-memory", &options->default_memories}}) {
     for (const v1::DefaultIds& from : defaults.from) {
       if (from.ids().empty()) {
-        return absl::InvalidArgumentError(absl::StrCat(defaults.flag, " is given without an id"));
+        return InvalidArgumentError(defaults.flag, " is given without an id");
       }
       defaults.to->push_back(
           {from.principal(), from.model(), {from.ids().begin(), from.ids().end()}});
@@ -191,9 +191,9 @@ absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options
     if (bytes > 0) absl::StrAppend(&all, all.empty() ? "" : ", ", part, " ", bytes);
   }
   if (sum <= memory) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("memory-limit is ", memory, " bytes, but its parts together may take ", sum,
-                   " (", all, "): want a higher limit, or less for one of them"));
+  return InvalidArgumentError("memory-limit is ", memory,
+                              " bytes, but its parts together may take ", sum, " (", all,
+                              "): want a higher limit, or less for one of them");
 }
 
 void ResolveConnections(const v1::ServerConfig& config, ConnectionOptions* options) {
@@ -228,8 +228,8 @@ absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* option
   if (config.compat() == "none") return absl::OkStatus();
   for (const absl::string_view name : absl::StrSplit(config.compat(), ',')) {
     if (!KnowsCompat(std::string(name))) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "compat: there is no \"", name, "\", want some of ", AllCompatNames(), ", or none"));
+      return InvalidArgumentError("compat: there is no \"", name, "\", want some of ",
+                                  AllCompatNames(), ", or none");
     }
     options->compat.emplace_back(name);
   }

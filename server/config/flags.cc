@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "engine/base/status.h"
 #include "server/config/config.h"
 #include "server/config/settings.h"
 
@@ -18,8 +19,8 @@ namespace {
 void AddModel(const std::string& value, Flags* flags) {
   const size_t equals = value.find('=');
   if (equals == std::string::npos) {
-    flags->error.Update(absl::InvalidArgumentError("--model: \"" + value +
-                                                   "\" is not of the form NAME=DIR[,lora=DIR]"));
+    flags->error.Update(
+        InvalidArgumentError("--model: \"", value, "\" is not of the form NAME=DIR[,lora=DIR]"));
     return;
   }
   v1::ModelSource* model = flags->config.add_models();
@@ -35,8 +36,8 @@ void AddShortlist(const std::string& value, Flags* flags) {
   const absl::StatusOr<ShortlistSource> source =
       ParseShortlistSource(equals == std::string::npos ? "" : value.substr(equals + 1));
   if (!source.ok()) {
-    flags->error.Update(absl::InvalidArgumentError("--shortlist: \"" + value +
-                                                   "\" is not of the form NAME=FILE[:FIRST,BEST]"));
+    flags->error.Update(InvalidArgumentError("--shortlist: \"", value,
+                                             "\" is not of the form NAME=FILE[:FIRST,BEST]"));
     return;
   }
   v1::ModelShortlist* shortlist = flags->config.add_shortlists();
@@ -51,8 +52,8 @@ void AddCanary(const std::string& value, Flags* flags) {
   double percent = 0;
   if (equals == std::string::npos || colon == std::string::npos || colon < equals ||
       !absl::SimpleAtod(value.substr(colon + 1), &percent)) {
-    flags->error.Update(absl::InvalidArgumentError("--canary: \"" + value +
-                                                   "\" is not of the form NAME=DIR:PERCENT"));
+    flags->error.Update(
+        InvalidArgumentError("--canary: \"", value, "\" is not of the form NAME=DIR:PERCENT"));
     return;
   }
   v1::ModelCanary* const canary = flags->config.add_canaries();
@@ -68,8 +69,8 @@ void AddDefault(const std::string& flag, const std::string& value,
   const std::string target = value.substr(0, equals);
   const size_t at = target.rfind('@');
   if (equals == std::string::npos || equals + 1 == value.size()) {
-    flags->error.Update(absl::InvalidArgumentError(
-        "--" + flag + ": \"" + value + "\" is not of the form [PRINCIPAL@]MODEL=ID[,ID]"));
+    flags->error.Update(InvalidArgumentError("--", flag, ": \"", value,
+                                             "\" is not of the form [PRINCIPAL@]MODEL=ID[,ID]"));
     return;
   }
   v1::DefaultIds* const by_default = defaults->Add();
@@ -136,8 +137,8 @@ CLI::Option* AddFlag(CLI::App* app, const Setting& setting, Flags* flags) {
             [&setting, flags](const std::string& value) {
               bool on = true;  // "--small" is "--small=true"
               if (!value.empty() && !CLI::detail::lexical_cast(value, on)) {
-                flags->error.Update(absl::InvalidArgumentError(absl::StrCat(
-                    "--", setting.Flag(), ": \"", value, "\" is neither true nor false")));
+                flags->error.Update(InvalidArgumentError("--", setting.Flag(), ": \"", value,
+                                                         "\" is neither true nor false"));
               }
               flags->config.GetReflection()->SetBool(&flags->config, setting.Field(), on);
             },

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 #include "engine/text/language_tag.h"
 
 namespace dragoman {
@@ -20,7 +21,8 @@ bool IsNameCharacter(char c) {
 
 namespace {
 
-// The name, shortened and with a number if another model has it: "en-de_2" for "ende" beside "en-de".
+// The name, shortened and with a number if another model has it: "en-de_2" for "ende" beside
+// "en-de".
 std::string UniqueName(std::string name, std::set<std::string>* names) {
   constexpr size_t kMostBytes = 120;
   name.resize(std::min(name.size(), kMostBytes));
@@ -42,11 +44,11 @@ absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory
     if (!hidden && it->is_directory(ignored)) paths.push_back(it->path());
   }
   if (error) {
-    return absl::NotFoundError(absl::StrCat("models ", directory, ": ", error.message()));
+    return NotFoundError("models ", directory, ": ", error.message());
   }
   if (paths.empty()) {
-    return absl::NotFoundError(absl::StrCat(
-        "models ", directory, ": there is no directory in it, want one for each model"));
+    return NotFoundError("models ", directory,
+                         ": there is no directory in it, want one for each model");
   }
   std::sort(paths.begin(), paths.end());
   std::vector<ModelSource> models;

@@ -39,16 +39,16 @@ absl::StatusOr<std::vector<v1::ModelSource>> AllModels(const v1::ServerConfig& c
 
 absl::StatusOr<ModelSource> ResolveModel(const v1::ModelSource& model) {
   if (!IsModelName(model.name())) {
-    return absl::InvalidArgumentError("model: the name \"" + model.name() +
-                                      "\" is not made of 1 to 128 of A-Z a-z 0-9 . _ - /");
+    return InvalidArgumentError("model: the name \"", model.name(),
+                                "\" is not made of 1 to 128 of A-Z a-z 0-9 . _ - /");
   }
   if (model.directory().empty()) {
-    return absl::InvalidArgumentError("model " + model.name() + " has no directory");
+    return InvalidArgumentError("model ", model.name(), " has no directory");
   }
   ModelSource source{.name = model.name(), .directory = model.directory(), .lora = model.lora()};
   for (const v1::Golden& golden : model.goldens()) {
     if (golden.source().empty()) {
-      return absl::InvalidArgumentError("model " + model.name() + ": a golden has no source");
+      return InvalidArgumentError("model ", model.name(), ": a golden has no source");
     }
     source.goldens.push_back(
         {golden.source(), golden.target(), golden.source_language(), golden.target_language()});
@@ -63,15 +63,15 @@ absl::Status ResolveSources(const v1::ServerConfig& config, ServerOptions* optio
     ASSIGN_OR_RETURN(ModelSource source, ResolveModel(model));
     source.found = options->models.size() >= static_cast<size_t>(config.models_size());
     if (!names.insert(source.name).second) {
-      return absl::InvalidArgumentError("model " + source.name + " is given twice");
+      return InvalidArgumentError("model ", source.name, " is given twice");
     }
     options->models.push_back(std::move(source));
   }
   options->default_model = options->models.front().name;
   if (config.has_default_model()) {
     if (!names.contains(config.default_model())) {
-      return absl::InvalidArgumentError("default-model is \"" + config.default_model() +
-                                        "\", but no --model has that name");
+      return InvalidArgumentError("default-model is \"", config.default_model(),
+                                  "\", but no --model has that name");
     }
     options->default_model = config.default_model();
   }
@@ -98,10 +98,10 @@ absl::Status ResolveMemory(const v1::ServerConfig& config, ServerOptions* option
     const bool served = std::any_of(options->models.begin(), options->models.end(),
                                     [&](const ModelSource& model) { return model.name == name; });
     if (!served) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("pin is "
-                       ", name, "
-                       ", but no model has that name"));
+      return InvalidArgumentError(
+          "pin is "
+          ", name, "
+          ", but no model has that name");
     }
   }
   return absl::OkStatus();
@@ -111,8 +111,8 @@ absl::Status ResolvePivot(const v1::ServerConfig& config, ServerOptions* options
   options->pivot = config.pivot();
   if (config.has_models_directory() && !config.has_pivot()) options->pivot = "en";
   if (!options->pivot.empty() && !ParseLanguage(options->pivot).has_value()) {
-    return absl::InvalidArgumentError("pivot is \"" + options->pivot +
-                                      "\", want a language such as \"en\"");
+    return InvalidArgumentError("pivot is \"", options->pivot,
+                                "\", want a language such as \"en\"");
   }
   return absl::OkStatus();
 }
@@ -123,20 +123,19 @@ absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* op
         std::find_if(options->models.begin(), options->models.end(),
                      [&](const ModelSource& m) { return m.name == shortlist.model(); });
     if (model == options->models.end()) {
-      return absl::InvalidArgumentError("shortlist is for \"" + shortlist.model() +
-                                        "\", but no --model has that name");
+      return InvalidArgumentError("shortlist is for \"", shortlist.model(),
+                                  "\", but no --model has that name");
     }
     ShortlistSource& source = model->shortlist;
     if (!source.file.empty()) {
-      return absl::InvalidArgumentError("shortlist of " + shortlist.model() + " is given twice");
+      return InvalidArgumentError("shortlist of ", shortlist.model(), " is given twice");
     }
     if (shortlist.file().empty()) {
-      return absl::InvalidArgumentError("shortlist of " + shortlist.model() + " has no file");
+      return InvalidArgumentError("shortlist of ", shortlist.model(), " has no file");
     }
     if (shortlist.first() < 0 || shortlist.best() < 0) {
-      return absl::InvalidArgumentError(absl::StrCat("shortlist of ", shortlist.model(), " is ",
-                                                     shortlist.first(), ",", shortlist.best(),
-                                                     ", want numbers of 0 or more"));
+      return InvalidArgumentError("shortlist of ", shortlist.model(), " is ", shortlist.first(),
+                                  ",", shortlist.best(), ", want numbers of 0 or more");
     }
     source.file = shortlist.file();
     if (shortlist.has_first()) source.first = shortlist.first();
@@ -151,18 +150,17 @@ absl::Status ResolveCanaries(const v1::ServerConfig& config, ServerOptions* opti
   for (const v1::ModelCanary& canary : config.canaries()) {
     const std::string& model = canary.model();
     if (!models.contains(model)) {
-      return absl::InvalidArgumentError("canary is for \"" + model +
-                                        "\", but no --model has that name");
+      return InvalidArgumentError("canary is for \"", model, "\", but no --model has that name");
     }
     if (!tried.insert(model).second) {
-      return absl::InvalidArgumentError("canary of " + model + " is given twice");
+      return InvalidArgumentError("canary of ", model, " is given twice");
     }
     if (canary.directory().empty()) {
-      return absl::InvalidArgumentError("canary of " + model + " has no directory");
+      return InvalidArgumentError("canary of ", model, " has no directory");
     }
     if (!(canary.percent() >= 0 && canary.percent() <= 100)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("canary of ", model, " has ", canary.percent(), " percent, want 0 to 100"));
+      return InvalidArgumentError("canary of ", model, " has ", canary.percent(),
+                                  " percent, want 0 to 100");
     }
     options->canaries.push_back({model, canary.directory(), canary.percent()});
   }

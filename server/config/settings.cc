@@ -242,8 +242,7 @@ const Setting& SettingOf(const std::string& flag) {
 }
 
 absl::Status Wrong(const Setting& setting, const std::string& value, const char* what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", setting.Flag(), ": \"", value, "\" is ", what));
+  return InvalidArgumentError("--", setting.Flag(), ": \"", value, "\" is ", what);
 }
 
 void SetNumber(const Setting& setting, int64_t number, v1::ServerConfig* config) {
@@ -320,7 +319,7 @@ absl::Status SetValue(const Setting& setting, const std::string& value, v1::Serv
       break;
     case kSize: {
       const absl::StatusOr<int64_t> bytes = ParseBytes(value);
-      if (!bytes.ok()) return Annotate(bytes.status(), absl::StrCat("--", setting.Flag(), ": "));
+      if (!bytes.ok()) return Annotate(bytes.status(), "--", setting.Flag(), ": ");
       number = *bytes;
       break;
     }
@@ -348,8 +347,8 @@ absl::Status CheckRanges(const v1::ServerConfig& config) {
     const int64_t number = NumberIn(setting, config);
     const int64_t unit = UnitOf(setting);
     if (number >= setting.low * unit && number <= setting.high * unit) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(setting.Flag(), " is ", Text(setting, number), ", want ", RangeOf(setting)));
+    return InvalidArgumentError(setting.Flag(), " is ", Text(setting, number), ", want ",
+                                RangeOf(setting));
   }
   return absl::OkStatus();
 }
@@ -383,8 +382,7 @@ absl::StatusOr<int64_t> ParseBytes(const std::string& text) {
     if (number > std::numeric_limits<int64_t>::max() >> shift) break;
     return number << shift;
   }
-  return absl::InvalidArgumentError("\"" + text +
-                                    "\" is not a size, want for example 512MiB or 4GiB");
+  return InvalidArgumentError("\"", text, "\" is not a size, want for example 512MiB or 4GiB");
 }
 
 std::string SettingsAsMarkdown() {

@@ -53,8 +53,8 @@ absl::Status CheckTerm(const std::string& field, const std::string& term) {
 absl::Status CheckEntry(const std::string& field, const GlossaryEntry& entry) {
   RETURN_IF_ERROR(CheckTerm(field + ".source", entry.source));
   if (entry.targets.size() > kMaxTermTargets) {
-    return InvalidField(field + ".targets", absl::StrCat("are ", entry.targets.size(),
-                                                         ", the most is ", kMaxTermTargets));
+    return InvalidField(field + ".targets", "are ", entry.targets.size(), ", the most is ",
+                        kMaxTermTargets);
   }
   for (const std::string& target : entry.targets) {
     RETURN_IF_ERROR(CheckTerm(field + ".targets", target));
@@ -114,7 +114,7 @@ absl::StatusOr<GlossaryText> ParseGlossary(const std::string& text, char separat
         DictionaryFor(context.languages, &glossary).entries.push_back(std::move(entry));
       }
     }
-    if (!status.ok()) return Annotate(status, absl::StrCat("line ", number, ": "));
+    if (!status.ok()) return Annotate(status, "line ", number, ": ");
   }
   RETURN_IF_ERROR(CheckGlossary(glossary));
   return glossary;
@@ -149,8 +149,8 @@ absl::Status CheckGlossary(const GlossaryText& glossary) {
   RETURN_IF_ERROR(CheckLine("principal", glossary.owner, kMaxTermBytes));
   size_t entries = 0;
   if (glossary.dictionaries.size() > kMaxDictionaries) {
-    return InvalidField("glossary.dictionaries", absl::StrCat("are ", glossary.dictionaries.size(),
-                                                              ", the most is ", kMaxDictionaries));
+    return InvalidField("glossary.dictionaries", "are ", glossary.dictionaries.size(),
+                        ", the most is ", kMaxDictionaries);
   }
   for (size_t d = 0; d < glossary.dictionaries.size(); ++d) {
     const GlossaryDictionary& dictionary = glossary.dictionaries[d];
@@ -158,13 +158,12 @@ absl::Status CheckGlossary(const GlossaryText& glossary) {
     RETURN_IF_ERROR(CheckLanguages(field, dictionary.languages));
     for (size_t before = 0; before < d; ++before) {
       if (glossary.dictionaries[before].languages == dictionary.languages) {
-        return InvalidField(field, absl::StrCat("has the languages of dictionaries[", before, "]"));
+        return InvalidField(field, "has the languages of dictionaries[", before, "]");
       }
     }
     entries += dictionary.entries.size();
     if (entries > kMaxGlossaryEntries) {
-      return InvalidField(field + ".entries",
-                          absl::StrCat("are too many, the most is ", kMaxGlossaryEntries));
+      return InvalidField(field + ".entries", "are too many, the most is ", kMaxGlossaryEntries);
     }
     for (size_t e = 0; e < dictionary.entries.size(); ++e) {
       RETURN_IF_ERROR(CheckEntry(absl::StrCat(field, ".entries[", e, "]"), dictionary.entries[e]));

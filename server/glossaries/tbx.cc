@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/base/xml_events.h"
@@ -49,13 +48,13 @@ using Dictionaries = std::map<std::pair<std::string, std::string>, GlossaryDicti
 // Adds an entry for each term of each language, into each other one.
 absl::Status AddConcept(const Concept& terms, Dictionaries* dictionaries) {
   if (terms.size() > kMaxOfConcept) {
-    return absl::InvalidArgumentError(absl::StrCat("a concept has terms in ", terms.size(),
-                                                   " languages, the most is ", kMaxOfConcept));
+    return InvalidArgumentError("a concept has terms in ", terms.size(), " languages, the most is ",
+                                kMaxOfConcept);
   }
   for (const auto& [source, sources] : terms) {
     if (sources.size() > kMaxOfConcept) {
-      return absl::InvalidArgumentError(absl::StrCat("a concept has ", sources.size(), " terms in ",
-                                                     source, ", the most is ", kMaxOfConcept));
+      return InvalidArgumentError("a concept has ", sources.size(), " terms in ", source,
+                                  ", the most is ", kMaxOfConcept);
     }
   }
   for (const auto& [source, sources] : terms) {

@@ -7,7 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "server/auth/caller.h"
 #include "server/grpc/call_guard.h"
@@ -107,7 +106,7 @@ absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& addr
       inherited.empty() ? Listener::Open(address) : Listener::Adopt(inherited);
   if (!listener.ok()) {
     const std::string where = inherited.empty() ? address : "an inherited socket";
-    return Annotate(listener.status(), absl::StrCat("cannot listen on ", where, " for gRPC: "));
+    return Annotate(listener.status(), "cannot listen on ", where, " for gRPC: ");
   }
   return std::unique_ptr<GrpcPort>(new GrpcPort(*std::move(listener)));
 }
@@ -180,7 +179,7 @@ absl::Status GrpcPort::Probe(absl::Duration timeout) {
   grpc::health::v1::HealthCheckResponse response;
   const grpc::Status answer = probe_->Check(&context, request, &response);
   if (!answer.ok()) {
-    return absl::UnavailableError("the health service does not answer: " + answer.error_message());
+    return UnavailableError("the health service does not answer: ", answer.error_message());
   }
   return absl::OkStatus();
 }

@@ -34,7 +34,7 @@ absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted)
     return absl::UnimplementedError(
         "compressed messages are not accepted: a few bytes may expand to any size");
   }
-  return absl::InvalidArgumentError("the message is not a " + wanted);
+  return InvalidArgumentError("the message is not a ", wanted);
 }
 
 }  // namespace

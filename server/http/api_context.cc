@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/base/errors.h"
@@ -29,8 +28,8 @@ constexpr char kTimeoutHeader[] = "x-request-timeout";
 constexpr char kGrpcTimeoutHeader[] = "grpc-timeout";
 
 absl::Status BadTimeout(const char* header, std::string_view value) {
-  return InvalidField(header, absl::StrCat("\"", absl::string_view(value.data(), value.size()),
-                                           "\" is not a time, want for example 2.5 or 500ms"));
+  return InvalidField(header, "\"", absl::string_view(value.data(), value.size()),
+                      "\" is not a time, want for example 2.5 or 500ms");
 }
 
 // gRPC writes a timeout as at most eight digits and a unit.

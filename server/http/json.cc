@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
+#include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -90,7 +90,7 @@ absl::Status FromJson(std::string_view json, google::protobuf::Message* message)
   const std::string& name = message->GetDescriptor()->name();
   if (!IsValidUtf8(json)) return absl::InvalidArgumentError("the body is not valid UTF-8");
   if (json.find_first_not_of(" \t\r\n") == json.npos) {
-    return absl::InvalidArgumentError(absl::StrCat("the body is empty, want a ", name, " as JSON"));
+    return InvalidArgumentError("the body is empty, want a ", name, " as JSON");
   }
   const auto status = google::protobuf::util::JsonStringToMessage(
       google::protobuf::StringPiece(json.data(), json.size()), message);
@@ -98,21 +98,20 @@ absl::Status FromJson(std::string_view json, google::protobuf::Message* message)
     ListChecker lists(message->GetDescriptor());
     nlohmann::json::sax_parse(json, &lists);
     if (lists.wrong().empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("the body is no ", name, " as JSON: ", lists.wrong(), " is not a list"));
+    return InvalidArgumentError("the body is no ", name, " as JSON: ", lists.wrong(),
+                                " is not a list");
   }
   const auto why = status.message();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the body is no ", name, " as JSON: ", FirstLine(absl::string_view(why.data(), why.size()))));
+  return InvalidArgumentError("the body is no ", name,
+                              " as JSON: ", FirstLine(absl::string_view(why.data(), why.size())));
 }
 
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message) {
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(message, &json);
   if (status.ok()) return json;
-  return absl::InternalError(absl::StrCat(
-      message.GetDescriptor()->name(),
-      " as JSON: ", absl::string_view(status.message().data(), status.message().size())));
+  return InternalError(message.GetDescriptor()->name(), " as JSON: ",
+                       absl::string_view(status.message().data(), status.message().size()));
 }
 
 }  // namespace dragoman

@@ -91,9 +91,8 @@ absl::StatusOr<FormPart> ReadPartHead(std::string_view headers) {
   }
   if (!name.has_value()) return absl::InvalidArgumentError("a field of the form has no name");
   if (name->size() > kMaxPartName) {
-    return absl::InvalidArgumentError(absl::StrCat("the name of a field of the form has ",
-                                                   name->size(), " bytes, want at most ",
-                                                   kMaxPartName));
+    return InvalidArgumentError("the name of a field of the form has ", name->size(),
+                                " bytes, want at most ", kMaxPartName);
   }
   part.name = *std::move(name);
   return part;
@@ -141,8 +140,7 @@ absl::StatusOr<bool> MultipartReader::Step(std::string_view* rest) {
       const std::string_view next = rest->substr(0, 2);
       if (next != "--" && next != kLine) return Malformed();
       if (next == kLine && ++parts_ > kMaxParts) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("the form has more than ", kMaxParts, " parts"));
+        return InvalidArgumentError("the form has more than ", kMaxParts, " parts");
       }
       rest->remove_prefix(2);
       place_ = next == kLine ? Place::kHead : Place::kEnd;
@@ -163,8 +161,8 @@ absl::StatusOr<bool> MultipartReader::ReadHead(std::string_view* rest) {
   const size_t end = rest->find(kBlankLine);
   // Without its end yet, it is too long if there is no room left for that.
   if (end == rest->npos ? rest->size() >= kMaxPartHead + kBlankLine.size() : end > kMaxPartHead) {
-    return absl::InvalidArgumentError(absl::StrCat("part ", parts_, " of the form has more than ",
-                                                   kMaxPartHead, " bytes of headers"));
+    return InvalidArgumentError("part ", parts_, " of the form has more than ", kMaxPartHead,
+                                " bytes of headers");
   }
   if (end == rest->npos) return false;
   ASSIGN_OR_RETURN(FormPart part, ReadPartHead(rest->substr(0, end)));
@@ -190,21 +188,21 @@ absl::StatusOr<bool> MultipartReader::ReadValue(std::string_view* rest) {
 
 absl::Status ParseMultipart(std::string_view content_type, std::string_view body,
                             HttpHeaders* fields) {
-  MultipartReader reader(content_type,
-                         {.begin =
-                              [&](FormPart part) {
-                                fields->emplace_back(std::move(part.name), "");
-                                return part.file_name.has_value()
-                                           ? absl::InvalidArgumentError(absl::StrCat(
-                                                 fields->back().first, ": is a file, want a text"))
-                                           : absl::OkStatus();
-                              },
-                          .value =
-                              [&](std::string_view piece) {
-                                fields->back().second += piece;
-                                return absl::OkStatus();
-                              },
-                          .end = [] { return absl::OkStatus(); }});
+  MultipartReader reader(content_type, {.begin =
+                                            [&](FormPart part) {
+                                              fields->emplace_back(std::move(part.name), "");
+                                              return part.file_name.has_value()
+                                                         ? InvalidArgumentError(
+                                                               fields->back().first,
+                                                               ": is a file, want a text")
+                                                         : absl::OkStatus();
+                                            },
+                                        .value =
+                                            [&](std::string_view piece) {
+                                              fields->back().second += piece;
+                                              return absl::OkStatus();
+                                            },
+                                        .end = [] { return absl::OkStatus(); }});
   RETURN_IF_ERROR(reader.Add(body));
   return reader.End();
 }

@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
 #include "server/http/connection.h"
@@ -74,7 +73,7 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Open(const std::string& addr
       inherited.empty() ? Listener::Open(address) : Listener::Adopt(inherited);
   if (!listener.ok()) {
     const std::string where = inherited.empty() ? address : "an inherited socket";
-    return Annotate(listener.status(), absl::StrCat("cannot listen on ", where, " for HTTP: "));
+    return Annotate(listener.status(), "cannot listen on ", where, " for HTTP: ");
   }
   return std::unique_ptr<HttpPort>(new HttpPort(*std::move(listener)));
 }

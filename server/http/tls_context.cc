@@ -5,8 +5,8 @@
 #include <boost/asio/buffer.hpp>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "crypto/certificate_name.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -46,7 +46,7 @@ absl::StatusOr<std::shared_ptr<ssl::context>> MakeTlsContext(
     static constexpr unsigned char kSessions[] = "dragoman";
     SSL_CTX_set_session_id_context(context->native_handle(), kSessions, sizeof(kSessions) - 1);
   }
-  if (error) return absl::InternalError(absl::StrCat("TLS for HTTP: ", error.message()));
+  if (error) return InternalError("TLS for HTTP: ", error.message());
   SSL_CTX_set_alpn_select_cb(context->native_handle(), ChooseProtocol, nullptr);
   return context;
 }

@@ -107,8 +107,8 @@ absl::Status WriteSegments(Connection* connection, absl::Span<const KeyedSegment
   }
   const OwnedList& list = memory->lists[0];
   if (list.size > static_cast<int64_t>(kMaxSegments)) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the memory would have ", list.size, " segments, the most is ", kMaxSegments));
+    return ResourceExhaustedError("the memory would have ", list.size, " segments, the most is ",
+                                  kMaxSegments);
   }
   return connection->Do(
       "INSERT INTO lists (kept_id, position, source_language, target_language, size, "

@@ -102,7 +102,7 @@ class MemoryReader {
       const std::string_view line = text_.substr(at_, end - at_);
       const absl::Status status = end == text_.size() ? ReadOpenLine(line) : ReadLine(line);
       if (!status.ok()) {
-        return Annotate(status, absl::StrCat("line ", number_, ", byte ", at_, ": "));
+        return Annotate(status, "line ", number_, ", byte ", at_, ": ");
       }
       at_ = std::min(end + 1, text_.size());
       EndLesson();
@@ -164,13 +164,11 @@ class MemoryReader {
     const std::string_view rest = text_.substr(std::min(at_ + line.size() + 1, text_.size()));
     size_t bytes = 0;
     if (!absl::SimpleAtoi(value.substr(0, value.find(' ')), &bytes) || bytes > rest.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("bytes: want a number of at most ", rest.size(), " and a digest"));
+      return InvalidArgumentError("bytes: want a number of at most ", rest.size(), " and a digest");
     }
     if (line != BytesLine(rest.substr(0, bytes))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the ", bytes, " bytes from ", text_.size() - rest.size(),
-                       " on are damaged: want those with the digest of this line"));
+      return InvalidArgumentError("the ", bytes, " bytes from ", text_.size() - rest.size(),
+                                  " on are damaged: want those with the digest of this line");
     }
     checked_ = text_.size() - rest.size() + bytes;
     return absl::OkStatus();
@@ -202,9 +200,8 @@ class MemoryReader {
       return absl::OkStatus();
     }
     if (DigestOf(text_.substr(begin, bytes)) != numbers[3]) {
-      return absl::InvalidArgumentError(absl::StrCat("the ", bytes, " bytes from ", begin,
-                                                     " on are damaged: want those with the digest ",
-                                                     numbers[3]));
+      return InvalidArgumentError("the ", bytes, " bytes from ", begin,
+                                  " on are damaged: want those with the digest ", numbers[3]);
     }
     checked_ = begin + bytes;
     return absl::OkStatus();

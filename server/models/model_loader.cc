@@ -41,8 +41,8 @@ void LogLoaded(const Model& model, const ModelSource& source, int rows, absl::Du
 
 // The result for that model, whose error names it.
 LoadResult Named(const ModelSource& source, LoadResult result) {
-  result.status = Annotate(RelativeTo(source.directory, result.status),
-                           absl::StrCat("model ", source.name, " (", source.directory, "): "));
+  result.status = Annotate(RelativeTo(source.directory, result.status), "model ", source.name, " (",
+                           source.directory, "): ");
   return result;
 }
 
@@ -58,14 +58,13 @@ absl::StatusOr<std::vector<Golden>> ReadGoldens(const std::string& directory) {
   RETURN_IF_ERROR(file.status());
   const nlohmann::json& list = Member(*file, "goldens");
   if (!list.is_array()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": has no list \"goldens\""));
+    return InvalidArgumentError(path, ": has no list \"goldens\"");
   }
   std::vector<Golden> goldens;
   for (const nlohmann::json& entry : list) {
     if (TextIn(entry, "source").empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": goldens[", goldens.size(),
-                       "] is not an object with a \"source\" and a \"target\""));
+      return InvalidArgumentError(path, ": goldens[", goldens.size(),
+                                  "] is not an object with a \"source\" and a \"target\"");
     }
     goldens.push_back({TextIn(entry, "source"), TextIn(entry, "target"),
                        TextIn(entry, "source_language"), TextIn(entry, "target_language")});
@@ -98,12 +97,11 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
     done.WaitForNotification();
     const std::string sentence = absl::StrCat("golden sentence ", i + 1, " of ", goldens.size());
     if (!response.status.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(sentence, " cannot be translated: ", response.status.message()));
+      return FailedPreconditionError(sentence,
+                                     " cannot be translated: ", response.status.message());
     }
     if (response.translations.front().hypotheses.front().text != goldens[i].target) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(sentence, " is translated differently than required"));
+      return FailedPreconditionError(sentence, " is translated differently than required");
     }
   }
   return absl::OkStatus();
@@ -198,8 +196,8 @@ absl::StatusOr<double> ModelLoader::CheckMemory(const ModelSource& source) const
   const double needed = estimate.kept + estimate.loading;
   const auto free = static_cast<double>(FreeMemory());
   if (needed <= free) return estimate.kept;
-  return absl::ResourceExhaustedError(absl::StrCat(
-      "would take about ", Megabytes(needed), " of memory, and ", Megabytes(free), " are free"));
+  return ResourceExhaustedError("would take about ", Megabytes(needed), " of memory, and ",
+                                Megabytes(free), " are free");
 }
 
 absl::Status ModelLoader::CheckServable(const std::shared_ptr<const Model>& model,
@@ -208,10 +206,9 @@ absl::Status ModelLoader::CheckServable(const std::shared_ptr<const Model>& mode
   const size_t capacity = pool_->Stats().kv_capacity_bytes;
   const size_t needed = LongestSentenceBytes(model, options_.limits) * pool_->workers();
   if (needed <= capacity) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("kv-cache-bytes is ", capacity, ", want at least ", needed,
-                   " for a sentence of max-source-tokens in each of ", pool_->workers(),
-                   " workers; give more, or lower max-source-tokens or workers"));
+  return InvalidArgumentError("kv-cache-bytes is ", capacity, ", want at least ", needed,
+                              " for a sentence of max-source-tokens in each of ", pool_->workers(),
+                              " workers; give more, or lower max-source-tokens or workers");
 }
 
 }  // namespace dragoman

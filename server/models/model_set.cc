@@ -118,8 +118,7 @@ absl::StatusOr<const ServedModel*> ModelSet::FindModel(const std::string& name,
 ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& label,
                                   std::optional<VersionKey> key) const {
   if (!label.empty() && label != kStable && label != kCanary) {
-    return InvalidField(
-        "model", absl::StrCat("has the label \"", label, "\", want ", kStable, " or ", kCanary));
+    return InvalidField("model", "has the label \"", label, "\", want ", kStable, " or ", kCanary);
   }
   if (label == kCanary && model.canary == nullptr) {
     return ModelNotFound(CanaryName(model.name), model.name);
@@ -129,7 +128,7 @@ ModelSet::Choice ModelSet::Choose(const ServedModel& model, const std::string& l
   if (label == kCanary || drawn) return model.canary;
   if (model.shelf != nullptr) return model.shelf->Find(model.name);
   if (model.stable == nullptr) {
-    return absl::UnavailableError(absl::StrCat("model ", model.name, " is not loaded"));
+    return UnavailableError("model ", model.name, " is not loaded");
   }
   return model.stable;
 }
@@ -232,11 +231,9 @@ absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& 
                                       pair.target.empty() ? "any" : pair.target);
                     });
   return InvalidField(
-      no_source ? "source_language" : "target_language",
-      absl::StrCat(
-          "no model translates ", what, "; there are ",
-          list.empty() ? "none that you may use" : list,
-          pairs.size() > shown ? absl::StrCat(" and ", pairs.size() - shown, " more") : ""));
+      no_source ? "source_language" : "target_language", "no model translates ", what,
+      "; there are ", list.empty() ? "none that you may use" : list,
+      pairs.size() > shown ? absl::StrCat(" and ", pairs.size() - shown, " more") : "");
 }
 
 }  // namespace dragoman

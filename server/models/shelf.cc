@@ -14,7 +14,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
 
@@ -24,7 +23,7 @@ namespace {
 using Found = absl::StatusOr<std::shared_ptr<const Translator>>;
 
 absl::Status NotServed(const std::string& name) {
-  return absl::UnavailableError(absl::StrCat("model ", name, " is no longer served"));
+  return UnavailableError("model ", name, " is no longer served");
 }
 
 }  // namespace
@@ -165,15 +164,14 @@ void Shelf::Ask(const std::string& name) {
 // Why a model that is not in memory is not going to be loaded for a request now.
 absl::Status Shelf::Refusal(const Item& item, absl::Time now) const {
   const std::string& name = item.source.name;
-  if (item.unloaded) return absl::UnavailableError(absl::StrCat("model ", name, " is not loaded"));
+  if (item.unloaded) return UnavailableError("model ", name, " is not loaded");
   if (item.failure != LoadFailure::kNone && now < item.retry_at) {
-    return absl::UnavailableError(absl::StrCat("model ", name, " cannot be loaded (",
-                                               NameOf(item.failure), "); it is tried again after ",
-                                               absl::FormatDuration(item.retry_at - now)));
+    return UnavailableError("model ", name, " cannot be loaded (", NameOf(item.failure),
+                            "); it is tried again after ",
+                            absl::FormatDuration(item.retry_at - now));
   }
   if (waiting_ < options_.max_waiting_requests) return absl::OkStatus();
-  return OverLimit(absl::ResourceExhaustedError(
-                       absl::StrCat(waiting_, " requests wait for models that are loading")),
+  return OverLimit(ResourceExhaustedError(waiting_, " requests wait for models that are loading"),
                    "max_waiting_requests");
 }
 
@@ -222,9 +220,9 @@ void Shelf::RefuseLate(absl::Time now) {
       const auto late = [&](Waiter& waiter) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
         absl::Status status = waiter.state->Wanted(now);
         if (status.ok() && full_ && now - waiter.since > kPatience) {
-          status = OverLimit(absl::ResourceExhaustedError(absl::StrCat("no room for model ", name,
-                                                                       ": all others are at work")),
-                             "model_memory");
+          status = OverLimit(
+              ResourceExhaustedError("no room for model ", name, ": all others are at work"),
+              "model_memory");
         }
         if (status.ok()) return false;
         answers.emplace_back(std::move(waiter), std::move(status));

@@ -7,7 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
@@ -126,8 +125,7 @@ void ShelfKeeper::PutAll(const std::vector<Shelved*>& changed) {
     absl::StatusOr<ModelProfile>& profile = known[i].profile;
     changed[i]->known = profile.ok();
     if (!profile.ok()) {
-      profile = Annotate(profile.status(),
-                         absl::StrCat("model ", source.name, " (", source.directory, "): "));
+      profile = Annotate(profile.status(), "model ", source.name, " (", source.directory, "): ");
     }
     shelf_->Put(source, std::move(profile), known[i].bytes);
   }

@@ -49,20 +49,18 @@ bool IsOfKind(int fd, bool at_path) {
 
 absl::Status Check(int fd, const std::string& name) {
   if (std::find(std::begin(kPortNames), std::end(kPortNames), name) == std::end(kPortNames)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("LISTEN_FDNAMES: descriptor ", fd, " is named \"", name,
-                     "\", want grpc, http, metrics or admin (FileDescriptorName=)"));
+    return InvalidArgumentError("LISTEN_FDNAMES: descriptor ", fd, " is named \"", name,
+                                "\", want grpc, http, metrics or admin (FileDescriptorName=)");
   }
   if (!Listens(fd)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("LISTEN_FDS: descriptor ", fd, " (", name,
-                     ") is not a listening stream socket (want Accept=no)"));
+    return InvalidArgumentError("LISTEN_FDS: descriptor ", fd, " (", name,
+                                ") is not a listening stream socket (want Accept=no)");
   }
   if (!IsOfKind(fd, /*at_path=*/name == kAdmin)) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgumentError(
         "LISTEN_FDS: descriptor ", fd, " (", name, ") is not ",
         name == kAdmin ? "at a path: want ListenStream=/PATH, for the owner of the server alone"
-                       : "of TCP: want ListenStream=HOST:PORT"));
+                       : "of TCP: want ListenStream=HOST:PORT");
   }
   return absl::OkStatus();
 }
@@ -75,8 +73,7 @@ absl::StatusOr<InheritedSockets> TakeInheritedSockets() {
   if (number.empty() || pid != absl::StrCat(getpid())) return InheritedSockets();
   int sockets = 0;
   if (!absl::SimpleAtoi(number, &sockets) || sockets < 0 || sockets > kMostSockets) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("LISTEN_FDS is \"", number, "\", want 0 to ", kMostSockets));
+    return InvalidArgumentError("LISTEN_FDS is \"", number, "\", want 0 to ", kMostSockets);
   }
   const std::vector<std::string> named = absl::StrSplit(names, ':');
   InheritedSockets inherited;
@@ -85,8 +82,8 @@ absl::StatusOr<InheritedSockets> TakeInheritedSockets() {
     const std::string name = static_cast<size_t>(i) < named.size() ? named[i] : "";
     RETURN_IF_ERROR(Check(fd, name));
     if (name == kAdmin && inherited.contains(name)) {
-      return absl::InvalidArgumentError(absl::StrCat("LISTEN_FDNAMES: descriptor ", fd,
-                                                     " is a second one named admin, want one"));
+      return InvalidArgumentError("LISTEN_FDNAMES: descriptor ", fd,
+                                  " is a second one named admin, want one");
     }
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);

@@ -58,8 +58,7 @@ absl::StatusOr<std::vector<Address>> Find(const std::string& host, const std::st
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (const int error = getaddrinfo(host.c_str(), port.c_str(), &hints, &found); error != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("there is no host with that name (", gai_strerror(error), ")"));
+    return InvalidArgumentError("there is no host with that name (", gai_strerror(error), ")");
   }
   std::vector<Address> addresses;
   for (const addrinfo* info = found; info != nullptr; info = info->ai_next) {
@@ -170,8 +169,8 @@ absl::StatusOr<std::vector<int>> ListenAtPath(const std::string& path) {
   auto* const unix_address = reinterpret_cast<sockaddr_un*>(&address.storage);
   unix_address->sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof(unix_address->sun_path)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the path has ", path.size(), " bytes, want 1 to ", sizeof(unix_address->sun_path) - 1));
+    return InvalidArgumentError("the path has ", path.size(), " bytes, want 1 to ",
+                                sizeof(unix_address->sun_path) - 1);
   }
   std::memcpy(unix_address->sun_path, path.data(), path.size());
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -195,12 +194,12 @@ absl::Status CheckPath(const std::string& address) {
   if (!absl::StartsWith(address, kUnix)) return absl::OkStatus();
   struct stat file;
   if (lstat(address.c_str() + sizeof(kUnix) - 1, &file) != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(address, ": ", std::strerror(errno)));
+    return FailedPreconditionError(address, ": ", std::strerror(errno));
   }
   if ((file.st_mode & 077) == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(address, " has mode ", absl::StrFormat("%04o", file.st_mode & 07777),
-                   ", want 0600: it is for its owner alone (SocketMode=)"));
+  return FailedPreconditionError(address, " has mode ",
+                                 absl::StrFormat("%04o", file.st_mode & 07777),
+                                 ", want 0600: it is for its owner alone (SocketMode=)");
 }
 
 bool WaitFor(int fd, short events, absl::Duration timeout) {

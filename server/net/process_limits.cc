@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -118,8 +118,8 @@ absl::StatusOr<DescriptorPlan> PlanDescriptors() {
 
 absl::StatusOr<DescriptorPlan> PlanDescriptors(int64_t limit) {
   if (limit < kLeastDescriptors) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "open files are limited to ", limit, " (ulimit -n), want at least ", kLeastDescriptors));
+    return FailedPreconditionError("open files are limited to ", limit,
+                                   " (ulimit -n), want at least ", kLeastDescriptors);
   }
   const int reserve = static_cast<int>(std::clamp<int64_t>(limit / 4, 64, 512));
   return DescriptorPlan{.reserve = reserve, .connections = static_cast<int>(limit) - reserve};
@@ -155,14 +155,14 @@ absl::Status CheckHeadroom(size_t bytes, int threads) {
   checked.Notify();
   for (std::thread& thread : running) thread.join();
   if (!enough) {
-    return absl::FailedPreconditionError(absl::StrCat(
+    return FailedPreconditionError(
         "memory is limited to ", ResourceLimit(RLIMIT_AS), " bytes (ulimit -v), and less than ",
-        bytes, " are left for requests; raise it, or lower kv-cache-bytes or workers"));
+        bytes, " are left for requests; raise it, or lower kv-cache-bytes or workers");
   }
   if (static_cast<int>(running.size()) == threads) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "threads are limited to ", ResourceLimit(RLIMIT_NPROC), " (ulimit -u), and only ",
-      running.size(), " of ", threads, " can be started that requests may need"));
+  return FailedPreconditionError("threads are limited to ", ResourceLimit(RLIMIT_NPROC),
+                                 " (ulimit -u), and only ", running.size(), " of ", threads,
+                                 " can be started that requests may need");
 }
 
 ExplainAborts::ExplainAborts() { signal(SIGABRT, OnAbort); }

@@ -21,6 +21,7 @@
 #include "absl/time/clock.h"
 #include "absl/types/span.h"
 #include "engine/base/json.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -250,12 +251,11 @@ absl::Status Validate(const LogOptions& options) {
     known = known || options.level == level;
   }
   if (!known) {
-    return absl::InvalidArgumentError("log-level is \"" + options.level +
-                                      "\", want trace, debug, info, warn, error or off");
+    return InvalidArgumentError("log-level is \"", options.level,
+                                "\", want trace, debug, info, warn, error or off");
   }
   if (options.format != "text" && options.format != "json") {
-    return absl::InvalidArgumentError("log-format is \"" + options.format +
-                                      "\", want text or json");
+    return InvalidArgumentError("log-format is \"", options.format, "\", want text or json");
   }
   return absl::OkStatus();
 }

@@ -2,16 +2,15 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "engine/base/status.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
 namespace {
 
 absl::Status Stuck(absl::Duration silence) {
-  return absl::UnavailableError(
-      absl::StrCat("a worker has taken no turn for ", absl::ToInt64Seconds(silence), " s"));
+  return UnavailableError("a worker has taken no turn for ", absl::ToInt64Seconds(silence), " s");
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kMostBytes = 256 << 20;
 
 absl::Status Failed(const std::string& name) {
-  return absl::UnavailableError(absl::StrCat(name, ": ", std::strerror(errno)));
+  return UnavailableError(name, ": ", std::strerror(errno));
 }
 
 }  // namespace
@@ -35,18 +35,17 @@ bool IsPlainName(std::string_view name) {
 absl::Status CheckDirectory(const std::string& directory) {
   struct stat status = {};
   if (stat(directory.c_str(), &status) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(directory, ": ", std::strerror(errno)));
+    return InvalidArgumentError(directory, ": ", std::strerror(errno));
   }
   if (S_ISDIR(status.st_mode)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(directory, ": is no directory"));
+  return InvalidArgumentError(directory, ": is no directory");
 }
 
 absl::StatusOr<FileVersions> FilesIn(const std::string& directory) {
   errno = 0;
   FileVersions files = VersionsIn(directory);
   if (!files.contains("")) return files;
-  return absl::UnavailableError(absl::StrCat("cannot read ", directory, ": ",
-                                             std::strerror(errno)));
+  return UnavailableError("cannot read ", directory, ": ", std::strerror(errno));
 }
 
 absl::StatusOr<std::string> ReadFileIn(const std::string& directory, const std::string& name) {
@@ -54,9 +53,9 @@ absl::StatusOr<std::string> ReadFileIn(const std::string& directory, const std::
   std::error_code error;
   const fs::path root = fs::canonical(directory, error);
   const fs::path path = error ? fs::path() : fs::canonical(root / name, error);
-  if (error) return absl::UnavailableError(absl::StrCat(name, ": ", error.message()));
+  if (error) return UnavailableError(name, ": ", error.message());
   if (std::mismatch(root.begin(), root.end(), path.begin(), path.end()).first != root.end()) {
-    return absl::FailedPreconditionError(absl::StrCat(name, ": leads out of the directory"));
+    return FailedPreconditionError(name, ": leads out of the directory");
   }
   // A pipe is not waited for.
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -65,7 +64,7 @@ absl::StatusOr<std::string> ReadFileIn(const std::string& directory, const std::
   struct stat status = {};
   if (fstat(file, &status) != 0) return Failed(name);
   if (!S_ISREG(status.st_mode)) {
-    return absl::FailedPreconditionError(absl::StrCat(name, ": is no regular file"));
+    return FailedPreconditionError(name, ": is no regular file");
   }
   std::string text, piece(64 << 10, '\0');
   while (text.size() <= kMostBytes) {
@@ -74,8 +73,7 @@ absl::StatusOr<std::string> ReadFileIn(const std::string& directory, const std::
     if (size > 0) text.append(piece, 0, static_cast<size_t>(size));
     if (size < 0 && errno != EINTR) return Failed(name);
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(name, ": is larger than ", kMostBytes, " bytes"));
+  return FailedPreconditionError(name, ": is larger than ", kMostBytes, " bytes");
 }
 
 }  // namespace dragoman

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -44,7 +43,7 @@ absl::Status CheckLanguages(const std::string& field, const LanguagePair& langua
 absl::Status CheckLine(const std::string& field, std::string_view text, size_t most) {
   if (!IsValidUtf8(text)) return InvalidField(field, "is not valid UTF-8");
   if (text.size() > most) {
-    return InvalidField(field, absl::StrCat("has ", text.size(), " bytes, the most is ", most));
+    return InvalidField(field, "has ", text.size(), " bytes, the most is ", most);
   }
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
   if (std::any_of(text.begin(), text.end(), is_control)) {

@@ -2,8 +2,8 @@
 // are only read, again whenever they change.  The name of a file is the id of the thing, ID.tsv, or
 // with another suffix, which then belongs to the id.
 //
-// A file that cannot be read leaves what it had before in use; if there is nothing, whoever names it
-// is told why.  The same is true of the directory.  A file must be a regular one within the
+// A file that cannot be read leaves what it had before in use; if there is nothing, whoever names
+// it is told why.  The same is true of the directory.  A file must be a regular one within the
 // directory, though links may lead to it (Kubernetes' ConfigMaps have some).
 //
 // Thread-safe.  A T has the members of Owned.
@@ -37,8 +37,8 @@ class OwnedFiles {
   using Ptr = std::shared_ptr<const T>;
 
   struct Kind {
-    const char* noun;                         // "glossary"
-    std::vector<std::string_view> suffixes;   // besides .tsv
+    const char* noun;                        // "glossary"
+    std::vector<std::string_view> suffixes;  // besides .tsv
     // Reads the text of the file of this id.
     absl::StatusOr<Ptr> (*read)(const std::string& id, const std::string& text);
   };
@@ -68,8 +68,8 @@ class OwnedFiles {
     return fault_;
   }
 
-  // Null if the principal sees none of that id; FAILED_PRECONDITION or UNAVAILABLE if its file could
-  // never be read.
+  // Null if the principal sees none of that id; FAILED_PRECONDITION or UNAVAILABLE if its file
+  // could never be read.
   absl::StatusOr<Ptr> Find(const std::string& id, const std::string& principal) const {
     absl::MutexLock lock(&mutex_);
     const auto found = things_.find(id);
@@ -98,9 +98,8 @@ class OwnedFiles {
   // "": it has none.
   std::string IdOfFile(std::string_view name) const {
     if (!IsPlainName(name)) return "";
-    const bool other =
-        std::any_of(kind_.suffixes.begin(), kind_.suffixes.end(),
-                    [&](std::string_view suffix) { return name.ends_with(suffix); });
+    const bool other = std::any_of(kind_.suffixes.begin(), kind_.suffixes.end(),
+                                   [&](std::string_view suffix) { return name.ends_with(suffix); });
     if (other) return std::string(name);
     if (!name.ends_with(kSuffix)) return "";
     return std::string(name.substr(0, name.size() - kSuffix.size()));
@@ -133,8 +132,7 @@ class OwnedFiles {
       faults.resize(kMost);
       faults.push_back(absl::StrCat("and ", more, " more"));
     }
-    return absl::FailedPreconditionError(
-        absl::StrCat(directory_, ": ", absl::StrJoin(faults, "; ")));
+    return FailedPreconditionError(directory_, ": ", absl::StrJoin(faults, "; "));
   }
 
   // Reads the file of an id, which has this version, unless that was done.
@@ -167,7 +165,7 @@ class OwnedFiles {
     if (!text.ok()) return Annotate(text.status(), what);
     absl::StatusOr<Ptr> thing = kind_.read(id, *text);
     if (thing.ok()) return thing;
-    return absl::FailedPreconditionError(absl::StrCat(what, name, ": ", thing.status().message()));
+    return FailedPreconditionError(what, name, ": ", thing.status().message());
   }
 
   struct Broken {

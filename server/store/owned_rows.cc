@@ -55,8 +55,7 @@ absl::StatusOr<std::vector<Owned>> Select(Connection* connection, const std::str
 }  // namespace
 
 absl::Status NotYours(const char* noun) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("the ", noun, " is not yours: you can use it, not change it"));
+  return FailedPreconditionError("the ", noun, " is not yours: you can use it, not change it");
 }
 
 absl::Status IsThere(const char* noun) {
@@ -133,7 +132,7 @@ absl::Status OwnedRows::LockOwner(Connection* connection, const std::string& own
 
 absl::Status OwnedRows::CheckLimits(Connection* connection, const Owned& thing) const {
   const auto over = [](const std::string& what, int64_t most) {
-    return absl::ResourceExhaustedError(absl::StrCat(what, ", the most is ", most));
+    return ResourceExhaustedError(what, ", the most is ", most);
   };
   ASSIGN_OR_RETURN(
       const std::vector<Row> counts,

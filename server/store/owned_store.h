@@ -19,7 +19,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "engine/base/status.h"
@@ -80,9 +79,8 @@ class OwnedStore {
     found = IndexOf(indices_->Get(thing.id));
     if (found != nullptr && found->version >= thing.version) return found;
     if (const int64_t bytes = IndexBytes(thing); bytes > indices_->most_bytes()) {
-      return absl::ResourceExhaustedError(
-          absl::StrCat("the index of the ", rows_.kind().noun, " would take ", bytes,
-                       " bytes, the most is ", indices_->most_bytes()));
+      return ResourceExhaustedError("the index of the ", rows_.kind().noun, " would take ", bytes,
+                                    " bytes, the most is ", indices_->most_bytes());
     }
     absl::MutexLock lock(&loading_);  // once, whoever wants it
     IndexCache::Entry known = indices_->Get(thing.id);

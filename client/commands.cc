@@ -1,10 +1,10 @@
 #include "client/commands.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "client/usage.h"
 
 namespace dragoman {
@@ -35,7 +35,7 @@ ExitCode RunCommandLine(int argc, const char* const* argv, const Console& consol
   std::vector<std::string> arguments(argv + 1, argv + argc);
   MoveServerBehindCommand(&arguments);
   try {
-    std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the end
+    absl::c_reverse(arguments);  // CLI11 takes them from the end
     app.parse(arguments);
   } catch (const CLI::Success& help) {
     return app.exit(help, console.out, console.err) == 0 ? kExitOk : kExitUsage;

@@ -1,7 +1,6 @@
 #include "client/credentials.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "crypto/pem_files.h"
 #include "engine/base/status.h"
 
@@ -27,8 +26,7 @@ absl::StatusOr<ClientTls> LoadClientTls(const std::string& ca_path, const std::s
 }
 
 absl::Status CheckToken(const std::string& token) {
-  const bool visible =
-      std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
+  const bool visible = absl::c_all_of(token, [](char c) { return c > ' ' && c < 0x7f; });
   if (token.empty() || !visible) {
     return absl::InvalidArgumentError(
         token.empty() ? "the token is empty"

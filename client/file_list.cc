@@ -1,12 +1,12 @@
 #include "client/file_list.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -70,7 +70,7 @@ absl::Status AddDirectory(const fs::path& root, const FileListOptions& options,
     }
   }
   if (error) return NotFoundError(root.string(), ": ", error.message());
-  std::sort(found.begin(), found.end());
+  absl::c_sort(found);
   for (const fs::path& path : found) {
     if (options.format.empty() && !BeginsAs(path, *FormatOf(path, options))) {
       if (skipped != nullptr) skipped->push_back(path.string());

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "client/json.h"
 #include "client/line_reader.h"
@@ -31,8 +31,8 @@ CLI::Option* AddSetter(CLI::App* command, const std::string& name, std::function
 
 std::string FlagOf(const Option& option) {
   std::string flag = std::string("--") + option.name;
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  std::replace(flag.begin(), flag.end(), '.', '-');
+  absl::c_replace(flag, '_', '-');
+  absl::c_replace(flag, '.', '-');
   return flag;
 }
 

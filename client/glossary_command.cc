@@ -5,10 +5,10 @@
 // backslash at the beginning says that it is none.  `dragoman glossary get` writes such a file.
 // A CSV file has the same columns, or those of DeepL: source, target and their languages.
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "client/json.h"
@@ -48,14 +48,14 @@ absl::StatusOr<std::vector<TextRow>> ReadCsvTable(const std::string& file, std::
 // "de" or "pt-BR", as DeepL writes them: "DE".
 bool IsLanguage(const std::string& text) {
   const bool known = text.size() == 2 || (text.size() == 5 && (text[2] == '-' || text[2] == '_'));
-  return known && std::all_of(text.begin(), text.end(), [](char c) {
+  return known && absl::c_all_of(text, [](char c) {
            return absl::ascii_isalpha(static_cast<unsigned char>(c)) || c == '-' || c == '_';
          });
 }
 
 // Whether all rows are those of DeepL: source, target, their languages.
 bool NameLanguages(const std::vector<TextRow>& rows) {
-  return std::all_of(rows.begin(), rows.end(), [](const TextRow& row) {
+  return absl::c_all_of(rows, [](const TextRow& row) {
     return row.size() == 4 && IsLanguage(row[2]) && IsLanguage(row[3]);
   });
 }

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -55,7 +56,7 @@ std::string FindToken() {
 }
 
 bool IsHex(std::string_view text, size_t size) {
-  return text.size() == size && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+  return text.size() == size && absl::c_all_of(text, [](unsigned char c) {
            return absl::ascii_isxdigit(c) && !absl::ascii_isupper(c);
          });
 }
@@ -246,7 +247,7 @@ const HubFile* HubRepository::Find(const std::string& file) const {
 absl::Status CheckRepositoryName(const std::string& name) {
   const auto is_part = [](std::string_view part) {
     return !part.empty() && part[0] != '.' && part[0] != '-' &&
-           std::all_of(part.begin(), part.end(), [](unsigned char c) {
+           absl::c_all_of(part, [](unsigned char c) {
              return absl::ascii_isalnum(c) || strchr("-_.", c) != nullptr;
            });
   };

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
@@ -91,9 +92,9 @@ class Load {
     WaitUntilFewerThan(1);
     absl::MutexLock lock(&mutex_);
     report_.seconds = absl::ToDoubleSeconds(absl::Now() - start);
-    std::sort(report_.latencies.begin(), report_.latencies.end());
-    std::sort(report_.document_latencies.begin(), report_.document_latencies.end());
-    std::sort(report_.batch_latencies.begin(), report_.batch_latencies.end());
+    absl::c_sort(report_.latencies);
+    absl::c_sort(report_.document_latencies);
+    absl::c_sort(report_.batch_latencies);
     return std::move(report_);
   }
 

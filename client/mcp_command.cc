@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "client/commands.h"
 #include "client/json.h"
@@ -195,8 +196,7 @@ Json ListTools(const nlohmann::json&, TranslationClient*) {
 // What a tool cannot do is a result, which the model reads and may mend.
 Json CallTool(const nlohmann::json& params, TranslationClient* client) {
   const nlohmann::json name = params.value("name", nlohmann::json());
-  const auto tool = std::find_if(Tools().begin(), Tools().end(),
-                                 [&name](const Tool& one) { return name == one.name; });
+  const auto tool = absl::c_find_if(Tools(), [&name](const Tool& one) { return name == one.name; });
   if (tool == Tools().end()) {
     return Failure(kInvalidParams, absl::StrCat("name: there is no tool ", Describe(name)));
   }
@@ -234,15 +234,15 @@ Json AnswerMethod(const nlohmann::json& name, const nlohmann::json& params,
     return Failure(kInvalidParams,
                    absl::StrCat("params: is a ", params.type_name(), ", want an object"));
   }
-  const auto method = std::find_if(std::begin(kMethods), std::end(kMethods),
-                                   [&name](const auto& one) { return name == one.name; });
+  const auto method =
+      absl::c_find_if(kMethods, [&name](const auto& one) { return name == one.name; });
   if (method == std::end(kMethods)) {
     return Failure(kMethodNotFound, absl::StrCat("there is no method ", Describe(name)));
   }
   const nlohmann::json meta = params.value("_meta", nlohmann::json());
   if (!meta.is_object() || !meta.contains(kVersionField)) return method->answer(params, client);
   const nlohmann::json& version = meta[kVersionField];
-  if (std::find(std::begin(kVersions), std::end(kVersions), version) == std::end(kVersions)) {
+  if (!absl::c_linear_search(kVersions, version)) {
     Json failure = Failure(kUnsupportedVersion, "this version of the protocol is not spoken");
     failure["error"]["data"] = {{"supported", kVersions}, {"requested", Json(version)}};
     return failure;

@@ -1,8 +1,8 @@
 #include "client/model_files.h"
 
-#include <algorithm>
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -68,7 +68,7 @@ constexpr std::pair<const char*, const char*> kForeign[] = {
 };
 
 absl::Status NothingToServe(const std::vector<std::string>& names) {
-  if (std::find(names.begin(), names.end(), "adapter_config.json") != names.end()) {
+  if (absl::c_linear_search(names, "adapter_config.json")) {
     return absl::FailedPreconditionError(
         "the repository holds an adapter (LoRA), which changes another model: fetch its "
         "adapter_config.json and adapter_model.safetensors into a directory of their own, and "
@@ -106,8 +106,8 @@ ModelFiles NpzFiles(const std::set<std::string>& names) {
 
 absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
   const std::set<std::string> all(names.begin(), names.end());
-  const auto weights = std::find_if(std::begin(kWeights), std::end(kWeights),
-                                    [&](const Weights& w) { return all.contains(w.file); });
+  const auto weights =
+      absl::c_find_if(kWeights, [&](const Weights& w) { return all.contains(w.file); });
   if (weights == std::end(kWeights)) {
     ModelFiles found = NpzFiles(all);
     if (found.files.empty()) return NothingToServe(names);
@@ -117,8 +117,7 @@ absl::StatusOr<ModelFiles> ChooseFiles(const std::vector<std::string>& names) {
   for (const char* name : kBeside) {
     if (all.contains(name)) chosen.files.push_back(name);
   }
-  if (all.contains(kTokenizerJson) &&
-      std::none_of(chosen.files.begin(), chosen.files.end(), IsPieceModel)) {
+  if (all.contains(kTokenizerJson) && absl::c_none_of(chosen.files, IsPieceModel)) {
     chosen.files.push_back(kTokenizerJson);
   }
   if (weights == std::end(kWeights) - 1) {
@@ -155,8 +154,7 @@ std::string ModelName(const std::string& repository) {
   const std::vector<std::string> parts = absl::StrSplit(name, '-');
   const auto is_language = [](const std::string& part) {
     return (part.size() == 2 || part.size() == 3) &&
-           std::all_of(part.begin(), part.end(),
-                       [](unsigned char c) { return absl::ascii_islower(c); });
+           absl::c_all_of(part, [](unsigned char c) { return absl::ascii_islower(c); });
   };
   const size_t n = parts.size();
   if (n < 3 || !is_language(parts[n - 1]) || !is_language(parts[n - 2])) return name;

@@ -1,6 +1,5 @@
 #include "client/model_index.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -159,7 +159,7 @@ absl::StatusOr<HubRepository> FindRecords(const IndexedModel& model, HttpClient*
   auto chosen = complete.find(model.languages);
   if (chosen == complete.end()) chosen = complete.begin();
   HubRepository found;
-  found.commit = *std::min_element(chosen->second.begin(), chosen->second.end(), IsNewer);
+  found.commit = *absl::c_min_element(chosen->second, IsNewer);
   found.files = versions[chosen->first][found.commit];
   return found;
 }

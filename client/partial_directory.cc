@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
@@ -64,7 +64,7 @@ absl::Status PartialDirectory::KeepOnly(const std::vector<std::string>& names) c
   std::error_code error;
   for (fs::directory_iterator it(path_, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
-    if (std::find(names.begin(), names.end(), name) == names.end()) others.push_back(it->path());
+    if (!absl::c_linear_search(names, name)) others.push_back(it->path());
   }
   for (const fs::path& other : others) {
     if (!error) fs::remove_all(other, error);

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -115,8 +116,7 @@ class Pull {
     for (fs::directory_iterator it(directory, error), end; !error && it != end;
          it.increment(error)) {
       const std::string name = it->path().filename().string();
-      ours =
-          ours && (name == kRecord || std::find(known.begin(), known.end(), name) != known.end());
+      ours = ours && (name == kRecord || absl::c_linear_search(known, name));
     }
     if (ours) return absl::OkStatus();
     return absl::AlreadyExistsError(
@@ -216,7 +216,7 @@ class Pull {
     const absl::StatusOr<nlohmann::json> record = Record();
     if (!record.ok() || TextIn(*record, "commit") != repository_.commit) return false;
     const nlohmann::json& names = Member(*record, "files");
-    return std::all_of(names.begin(), names.end(), [this](const nlohmann::json& name) {
+    return absl::c_all_of(names, [this](const nlohmann::json& name) {
       std::error_code error;
       return name.is_string() &&
              fs::exists(flags_.directory + "/" + name.get<std::string>(), error);

@@ -3,9 +3,9 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <string_view>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
@@ -24,14 +24,14 @@ bool TakePrefix(std::string_view prefix, std::string* text) {
 bool HasScheme(const std::string& text) {
   constexpr std::string_view kSchemes[] = {
       "dns:", "unix:", "unix-abstract:", "vsock:", "ipv4:", "ipv6:", "xds:"};
-  return std::any_of(std::begin(kSchemes), std::end(kSchemes), [&](std::string_view scheme) {
+  return absl::c_any_of(kSchemes, [&](std::string_view scheme) {
     return text.compare(0, scheme.size(), scheme) == 0;
   });
 }
 
 std::string WithPort(const std::string& host) {
   if (host.front() == '[') return host.back() == ']' ? host + kDefaultPort : host;  // [::1]
-  switch (std::count(host.begin(), host.end(), ':')) {
+  switch (absl::c_count(host, ':')) {
     case 0:
       return host + kDefaultPort;
     case 1:

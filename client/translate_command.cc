@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/commands.h"
@@ -57,8 +57,8 @@ struct TranslateFlags {
 
 // The translation of a line as a single line, whatever it contains.
 std::string OneLine(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  std::replace(text.begin(), text.end(), '\r', ' ');
+  absl::c_replace(text, '\n', ' ');
+  absl::c_replace(text, '\r', ' ');
   return text;
 }
 

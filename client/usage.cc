@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_join.h"
 #include "engine/base/nearest_name.h"
 
@@ -56,7 +57,7 @@ std::string DescribeUsageError(const CLI::App& app, const CLI::ParseError& error
   const std::string name =
       chosen.empty() ? app.get_name() : app.get_name() + " " + command.get_name();
   const std::vector<std::string> remaining = command.remaining();
-  const auto option = std::find_if(remaining.begin(), remaining.end(), IsOption);
+  const auto option = absl::c_find_if(remaining, IsOption);
   std::string reason = error.what();
   if (chosen.empty() && remaining.empty()) {
     reason = "which command: " + absl::StrJoin(CommandNames(app), ", ") + "?";

@@ -6,9 +6,9 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
-#include <algorithm>
 #include <memory>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "engine/base/status.h"
 
@@ -38,7 +38,7 @@ absl::StatusOr<std::string> AddressText(const ASN1_OCTET_STRING* address) {
 
 absl::StatusOr<std::string> AsciiText(const ASN1_IA5STRING* text) {
   std::string ascii = BytesOf(text);
-  if (std::any_of(ascii.begin(), ascii.end(), [](unsigned char c) { return c >= 0x80; })) {
+  if (absl::c_any_of(ascii, [](unsigned char c) { return c >= 0x80; })) {
     return WrongName("its subject alternative name is not ASCII");
   }
   return ascii;

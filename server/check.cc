@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "engine/model/model_report.h"
@@ -73,7 +74,7 @@ class Findings {
   // Nothing can be said if some model does not tell its languages.
   void Pivot(const std::string& pivot) {
     const auto some = [&](std::string LanguagePair::*side) {
-      return silent_ || std::any_of(pairs_.begin(), pairs_.end(), [&](const LanguagePair& pair) {
+      return silent_ || absl::c_any_of(pairs_, [&](const LanguagePair& pair) {
                return (pair.*side).empty() || IsSameLanguage(pair.*side, pivot);
              });
     };

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -30,7 +31,7 @@ bool IsHeader(const std::string& line) {
   const auto is_of_name = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
   return colon != line.npos && colon > 0 &&
          std::all_of(line.begin(), line.begin() + colon, is_of_name) &&
-         std::all_of(line.begin(), line.end(), is_plain);
+         absl::c_all_of(line, is_plain);
 }
 
 absl::StatusOr<std::vector<std::string>> ReadHeaders(const std::string& path) {

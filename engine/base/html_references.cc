@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "engine/base/utf8.h"
 
@@ -86,8 +87,8 @@ bool IsSymbolCharacter(char32_t c) {
   const bool block = (c >= 0xA0 && c < 0xC0) || c == 0xD7 || c == 0xF7 ||
                      (c >= 0x2000 && c < 0x2C00) || c == 0x3000 || (c >= 0xE000 && c < 0xF900) ||
                      c == 0xFFFD || (c >= 0x1F000 && c < 0x20000);
-  return block && std::none_of(std::begin(kNoSymbols), std::end(kNoSymbols),
-                               [&](const auto& no) { return no.first <= c && c <= no.second; });
+  return block && absl::c_none_of(kNoSymbols,
+                                  [&](const auto& no) { return no.first <= c && c <= no.second; });
 }
 
 }  // namespace

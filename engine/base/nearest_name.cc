@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+
 namespace dragoman {
 namespace {
 
@@ -43,9 +45,8 @@ std::string NearestName(const std::string& word, const std::vector<std::string>&
     }
   }
   if (!nearest.empty() || word.size() < kLeastBeginning) return nearest;
-  const auto longer = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
-    return name.compare(0, word.size(), word) == 0;
-  });
+  const auto longer = absl::c_find_if(
+      names, [&](const std::string& name) { return name.compare(0, word.size(), word) == 0; });
   return longer == names.end() ? "" : *longer;
 }
 

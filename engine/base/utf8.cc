@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "absl/algorithm/container.h"
+
 namespace dragoman {
 namespace {
 
@@ -66,8 +68,7 @@ std::string ValidUtf8(std::string_view text) {
 }
 
 int CountCodePoints(std::string_view text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
+  return static_cast<int>(absl::c_count_if(text, [](char c) { return !IsContinuation(c); }));
 }
 
 char32_t NextLongCodePoint(std::string_view text, size_t* position) {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/html_references.h"
@@ -218,7 +219,7 @@ class XmlListener {
       return InvalidArgumentError("line ", Line(), ": ", ill_formed, why);
     }
     const std::string_view before = part_.substr(0, Place());
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line = 1 + absl::c_count(before, '\n');
     const size_t line_begin = before.rfind('\n') + 1;  // 0 if there is none
     return InvalidArgumentError(kIllFormed, "line ", line, ", column ",
                                 before.size() - line_begin + 1, ": ", why);

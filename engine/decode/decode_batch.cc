@@ -16,6 +16,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/decode/drafts.h"
@@ -291,8 +292,7 @@ size_t DecodeBatch::SetRunning(absl::Span<const Resident> residents, size_t firs
 }
 
 bool DecodeBatch::runs() const {
-  return std::any_of(sentences_.begin(), sentences_.end(),
-                     [](const auto& sentence) { return sentence->runs; });
+  return absl::c_any_of(sentences_, [](const auto& sentence) { return sentence->runs; });
 }
 
 // For the running sentences: one row for every token that a live hypothesis has and the network has
@@ -451,7 +451,7 @@ void DecodeBatch::KeepDrafted(const Sentence& sentence, int chosen, size_t place
     return a.log_prob != b.log_prob ? a.log_prob < b.log_prob : a.token > b.token;
   };
   if (candidates->empty()) return;
-  Candidate kept = *std::max_element(candidates->begin(), candidates->end(), less_likely);
+  Candidate kept = *absl::c_max_element(*candidates, less_likely);
   const Job& job = *sentence.job;
   for (const Candidate& candidate : *candidates) {
     if (place >= sentence.drafted.size() || candidate.token != sentence.drafted[place]) continue;

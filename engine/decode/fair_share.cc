@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace dragoman {
 
 void LineSize::Add(const Job& job, int sign) {
@@ -92,7 +94,7 @@ Account* FairShare::AccountOf(const RequestTerms& terms) {
   auto& active = all.active;
   auto& absent = all.absent;
   const auto same = [&](const auto& account) { return account->principal == terms.principal; };
-  if (const auto found = std::find_if(active.begin(), active.end(), same); found != active.end()) {
+  if (const auto found = absl::c_find_if(active, same); found != active.end()) {
     return found->get();
   }
   if (active.empty()) {  // nobody to compare with
@@ -100,7 +102,7 @@ Account* FairShare::AccountOf(const RequestTerms& terms) {
     all.served = all.largest = 0;
   }
   std::erase_if(absent, [&](const auto& account) { return account->time <= all.start(); });
-  if (const auto away = std::find_if(absent.begin(), absent.end(), same); away != absent.end()) {
+  if (const auto away = absl::c_find_if(absent, same); away != absent.end()) {
     active.push_back(std::move(*away));
     absent.erase(away);
   } else {
@@ -198,8 +200,8 @@ void FairShare::Close(Flow* flow) {
   if (--account->flows > 0) return;
   account->lines = {};
   auto& active = classes_[account->priority].active;
-  const auto found = std::find_if(active.begin(), active.end(),
-                                  [&](const auto& other) { return other.get() == account; });
+  const auto found =
+      absl::c_find_if(active, [&](const auto& other) { return other.get() == account; });
   classes_[account->priority].absent.push_back(std::move(*found));
   active.erase(found);
 }

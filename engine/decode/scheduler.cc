@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
@@ -253,8 +254,8 @@ void Scheduler::CheckWaiting(absl::Time now, TurnPlan* plan) {
   for (const auto& account : fair_.accounts(Priority::kBatch)) {
     CheckWaiting(*account, Urgency::kBatch, now, &lost);
   }
-  std::sort(lost.begin(), lost.end(),
-            [](const auto& a, const auto& b) { return a.first->arrival < b.first->arrival; });
+  absl::c_sort(lost,
+               [](const auto& a, const auto& b) { return a.first->arrival < b.first->arrival; });
   for (const auto& [flow, status] : lost) {
     while (!flow->waiting.empty()) plan->refuse.emplace_back(fair_.Pop(flow), status);
     CloseIfDone(flow);

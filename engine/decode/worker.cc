@@ -1,7 +1,8 @@
 #include "engine/decode/worker.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "absl/algorithm/container.h"
 
 namespace dragoman {
 
@@ -78,8 +79,7 @@ void Worker::Begin(std::vector<Starting> starting) {
       batch->JoinUnencoded(std::move(job), encode_stages);
       continue;
     }
-    auto group = std::find_if(joining.begin(), joining.end(),
-                              [&](const auto& entry) { return entry.first == batch; });
+    auto group = absl::c_find_if(joining, [&](const auto& entry) { return entry.first == batch; });
     if (group == joining.end()) {
       group = joining.emplace(group, batch, std::vector<JobPtr>());
     }

@@ -3,13 +3,13 @@
 
 #include "engine/families/ctranslate2.h"
 
-#include <algorithm>
 #include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 #include "engine/families/adapter.h"
 #include "engine/families/hugging_face.h"
@@ -49,8 +49,7 @@ constexpr PieceFiles kPieceFiles[] = {{"source.spm", "target.spm"},
 // The first of these files that exists, for one side; null: none does.
 const PieceFiles* FindPieceFiles(const DirectoryFiles& files, const char* PieceFiles::*side) {
   const auto* const found =
-      std::find_if(std::begin(kPieceFiles), std::end(kPieceFiles),
-                   [&](const PieceFiles& each) { return files.Has(each.*side); });
+      absl::c_find_if(kPieceFiles, [&](const PieceFiles& each) { return files.Has(each.*side); });
   return found == std::end(kPieceFiles) ? nullptr : found;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/mapped_file.h"
@@ -41,7 +42,7 @@ absl::StatusOr<std::vector<std::string>> ReadTokenLines(const std::string& path)
   }
   // A token may itself end in a carriage return.  Only if all do is it part of the line ending.
   const auto ends_in_return = [](const std::string& token) { return token.ends_with('\r'); };
-  if (std::all_of(tokens.begin(), tokens.end(), ends_in_return)) {
+  if (absl::c_all_of(tokens, ends_in_return)) {
     for (std::string& token : tokens) token.pop_back();
   }
   return tokens;
@@ -130,12 +131,10 @@ absl::Status ReadTokens(const JsonFields& config, CTranslate2Tokens* tokens) {
 // --- languages
 
 bool AreLower(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return absl::ascii_islower(c); });
+  return absl::c_all_of(text, [](unsigned char c) { return absl::ascii_islower(c); });
 }
 bool AreUpper(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return absl::ascii_isupper(c); });
+  return absl::c_all_of(text, [](unsigned char c) { return absl::ascii_isupper(c); });
 }
 
 // Each returns the language that a token names, or "".

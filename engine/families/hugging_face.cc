@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -329,8 +330,8 @@ absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& piec
   if (!pieces.list.is_json) return absl::OkStatus();
   const auto alike = [&](int32_t a, int32_t b) {
     const auto is_language = [&](int32_t id) {
-      return std::any_of(languages.begin(), languages.end(),
-                         [id](const auto& language) { return language.second == id; });
+      return absl::c_any_of(languages,
+                            [id](const auto& language) { return language.second == id; });
     };
     return a == b || (is_language(a) && is_language(b));
   };
@@ -416,7 +417,7 @@ std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
       codes.push_back(piece->substr(2, piece->size() - 4));
     }
   }
-  std::sort(codes.begin(), codes.end());
+  absl::c_sort(codes);
   return codes;
 }
 

@@ -9,11 +9,11 @@
 // The decoder starts with </s>, and the first token that it generates is the target language; of
 // SMaLL-100 it is the first one of the text.
 
-#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
@@ -102,7 +102,7 @@ absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
   int32_t id = parts->vocabulary.size();
   for (const std::string& code : codes) {
     const std::string piece = absl::StrCat("__", code, "__");
-    if (std::find(listed.begin(), listed.end(), piece) != listed.end()) {
+    if (absl::c_linear_search(listed, piece)) {
       parts->tokenizer.special_tokens.push_back({piece, id});
     }
     RETURN_IF_ERROR(AddLanguage(code, piece, id++, parts));
@@ -123,7 +123,7 @@ absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files
                                                      const PieceList& list) {
   std::vector<SpecialToken> added = list.added;
   const auto is_language = [](const SpecialToken& token) { return IsNllbLanguage(token.text); };
-  if (std::none_of(added.begin(), added.end(), is_language)) {
+  if (absl::c_none_of(added, is_language)) {
     ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
     int32_t id = static_cast<int32_t>(list.pieces.size()) + 1;
     for (const std::string& token : listed) {
@@ -131,15 +131,14 @@ absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files
     }
     added.push_back({"<mask>", id, /*trims_left=*/true});
   }
-  if (std::none_of(added.begin(), added.end(), is_language)) {
+  if (absl::c_none_of(added, is_language)) {
     return InvalidArgumentError(files.Path("special_tokens_map.json"), ": names no languages");
   }
   int32_t id = 0;
   if (!list.is_json) {
     for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) added.push_back({token, id++});
   }
-  std::sort(added.begin(), added.end(),
-            [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
+  absl::c_sort(added, [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
   return added;
 }
 
@@ -157,9 +156,7 @@ absl::Status ReadNllb(const DirectoryFiles& files, const PieceList& list, Parts*
 // The languages of a request that names none, by the tokenizer's configuration; "" for none.
 absl::StatusOr<LanguagePair> OwnPair(const JsonFields& fields,
                                      const std::vector<std::string>& codes) {
-  const auto is_one = [&](const std::string& code) {
-    return std::find(codes.begin(), codes.end(), code) != codes.end();
-  };
+  const auto is_one = [&](const std::string& code) { return absl::c_linear_search(codes, code); };
   LanguagePair own;
   RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
   RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));

@@ -2,11 +2,11 @@
 // or interleaved, from 0; all tables tied to model.shared unless the vocabularies are separate. The
 // decoder starts with <pad>.
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/mapped_file.h"
@@ -85,8 +85,7 @@ absl::StatusOr<std::vector<LanguagePair>> ReadPairs(const JsonFields& fields,
       return wrong();
     }
     pairs.push_back({pair[0].get<std::string>(), pair[1].get<std::string>()});
-    if (pairs.back().source.empty() ||
-        std::find(targets.begin(), targets.end(), pairs.back().target) == targets.end()) {
+    if (pairs.back().source.empty() || !absl::c_linear_search(targets, pairs.back().target)) {
       return wrong();
     }
   }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
@@ -170,8 +171,8 @@ absl::Status UsePiecesBeside(const DirectoryFiles& files, Side* source, Side* ta
   for (const auto& [name, side] : {std::pair(kSource, source), std::pair(kTarget, target)}) {
     ASSIGN_OR_RETURN(side->pieces, ReadPieceModel(files.Path(name)));
     const std::vector<std::string> pieces = side->pieces->Pieces();
-    const auto unknown = static_cast<size_t>(std::count_if(
-        pieces.begin(), pieces.end(), [vocabulary = side->vocabulary](const auto& piece) {
+    const auto unknown = static_cast<size_t>(
+        absl::c_count_if(pieces, [vocabulary = side->vocabulary](const auto& piece) {
           return !vocabulary->IdOf(piece).has_value();
         }));
     // A few may be: those that no text of the training had.

@@ -1,10 +1,10 @@
 // Finds out which file of a directory serves which purpose.
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -30,14 +30,14 @@ Names FilesOf(const std::string& directory) {
     std::error_code ignored;
     if (it->is_regular_file(ignored)) names.push_back(it->path().filename().string());
   }
-  std::sort(names.begin(), names.end());
+  absl::c_sort(names);
   return names;
 }
 
 template <typename Wanted>
 Names Select(const Names& names, Wanted wanted) {
   Names selected;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(selected), wanted);
+  absl::c_copy_if(names, std::back_inserter(selected), wanted);
   return selected;
 }
 
@@ -165,7 +165,7 @@ bool IsOfSide(const std::string& name, const Names& words, const std::string& la
     if (absl::StrContains(name, word)) return true;
   }
   const Names parts = absl::StrSplit(name, absl::ByAnyChar("._-"));
-  return !language.empty() && std::find(parts.begin(), parts.end(), language) != parts.end();
+  return !language.empty() && absl::c_linear_search(parts, language);
 }
 
 absl::Status FindVocabularies(const DirectoryFiles& files, const Names& names, MarianFiles* found) {
@@ -190,7 +190,7 @@ absl::StatusOr<MarianFiles> ByNames(const DirectoryFiles& files, const Names& na
   MarianFiles found;
   Names models = Models(files, names);
   if (models.size() > 1) {
-    const bool plain = std::find(models.begin(), models.end(), "model.npz") != models.end();
+    const bool plain = absl::c_linear_search(models, "model.npz");
     if (plain) models = {"model.npz"};
   }
   if (models.size() != 1) return NotOne(files, "model", models);
@@ -250,7 +250,7 @@ bool HasMarianModel(const DirectoryFiles& files) {
   if (!files.ModelType().empty()) return false;
   const Names names = FilesOf(files.path);
   return files.Has("decoder.yml") || !Models(files, names).empty() ||
-         std::any_of(names.begin(), names.end(), [](const std::string& name) {
+         absl::c_any_of(names, [](const std::string& name) {
            return absl::EndsWith(name, ".decoder.yml") || absl::EndsWith(name, ".alphas.bin.gz") ||
                   absl::EndsWith(name, ".npz.gz");
          });

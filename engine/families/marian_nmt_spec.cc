@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -67,7 +68,7 @@ absl::Status ReadProcessing(const JsonFields& fields, ModelSpec* spec) {
     }
     spec->norm = Norm::kRootMeanSquare;
     for (std::string* steps : {&before, &after, &embedded, &top}) {
-      std::replace(steps->begin(), steps->end(), 'r', 'n');
+      absl::c_replace(*steps, 'r', 'n');
     }
   }
   for (const auto& [option, steps] : {std::pair("transformer-preprocess", &before),

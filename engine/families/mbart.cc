@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
@@ -63,7 +64,7 @@ bool IsFifty(const nlohmann::json& config, const PieceList& list, int languages)
   const auto is_later = [&](const SpecialToken& token) {
     return std::find(codes.begin() + kFirst, codes.end(), token.text) != codes.end();
   };
-  if (!list.added.empty()) return std::any_of(list.added.begin(), list.added.end(), is_later);
+  if (!list.added.empty()) return absl::c_any_of(list.added, is_later);
   return languages > kFirst + 1;  // and <mask>
 }
 
@@ -75,15 +76,13 @@ absl::StatusOr<std::vector<SpecialToken>> LanguageTokens(const DirectoryFiles& f
   if (!fifty) codes.resize(kFirst);
   std::vector<SpecialToken> languages;
   for (const SpecialToken& token : list.added) {
-    if (std::find(codes.begin(), codes.end(), token.text) != codes.end())
-      languages.push_back(token);
+    if (absl::c_linear_search(codes, token.text)) languages.push_back(token);
   }
   if (languages.empty()) {
     int32_t id = static_cast<int32_t>(list.pieces.size()) + 1;
     for (const std::string& code : codes) languages.push_back({code, id++});
   }
-  std::sort(languages.begin(), languages.end(),
-            [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
+  absl::c_sort(languages, [](const SpecialToken& a, const SpecialToken& b) { return a.id < b.id; });
   for (const SpecialToken& language : languages) {
     if (language.id >= spec.source_vocabulary) {
       return InvalidArgumentError(files.path, ": the id of ", language.text, " is ", language.id,

@@ -1,10 +1,10 @@
 #include "engine/families/model_directory.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -149,8 +149,7 @@ absl::StatusOr<ModelDirectory> OpenModelDirectory(const std::string& directory,
   ASSIGN_OR_RETURN(auto tokenizer, OpenTokenizerOf(found));
   ASSIGN_OR_RETURN(Checkpoint checkpoint, adapter.open_tensors(files, found.config.spec));
   const auto changed = [](const auto& tensor) { return tensor.second.added != nullptr; };
-  if (!lora.empty() &&
-      std::none_of(checkpoint.tensors().begin(), checkpoint.tensors().end(), changed)) {
+  if (!lora.empty() && absl::c_none_of(checkpoint.tensors(), changed)) {
     return UnimplementedError("lora: models of ", adapter.family, " take no adapter");
   }
   ShortlistSource shortlist;
@@ -192,7 +191,7 @@ std::vector<std::string> FilesBeside(const std::string& directory) {
     }
     files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  absl::c_sort(files);
   return files;
 }
 

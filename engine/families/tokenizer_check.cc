@@ -1,12 +1,12 @@
 #include "engine/families/tokenizer_check.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -37,8 +37,8 @@ std::vector<std::string> PiecesOfFile(const std::string& path) {
   std::string why;
   if (!CheckCharsMap(bytes, &why)) return {};
   std::vector<std::string> pieces = PiecesIn(bytes);
-  const bool damaged = std::any_of(pieces.begin(), pieces.end(),
-                                   [](const std::string& piece) { return piece.empty(); });
+  const bool damaged =
+      absl::c_any_of(pieces, [](const std::string& piece) { return piece.empty(); });
   return damaged ? std::vector<std::string>() : pieces;
 }
 
@@ -94,7 +94,7 @@ absl::Status CheckSide(const char* which, const PieceModel& pieces, const Vocabu
 // How many of a file's pieces the tokenizer does not know.  Control tokens, such as <s>, are no
 // pieces of a text.
 size_t CountUnknown(const PieceFile& file, const TokenizerParts& parts) {
-  return std::count_if(file.pieces.begin(), file.pieces.end(), [&](const std::string& piece) {
+  return absl::c_count_if(file.pieces, [&](const std::string& piece) {
     const bool control = piece.starts_with('<') && piece.ends_with('>');
     return !control && !parts.source_vocabulary->IdOf(piece).has_value() &&
            !parts.target_vocabulary->IdOf(piece).has_value() && !parts.source_pieces->Has(piece) &&
@@ -112,7 +112,7 @@ absl::Status CheckTokenizerClass(const Adapter& adapter, const DirectoryFiles& f
   RETURN_IF_ERROR(fields.Read(kField, &name));
   const std::vector<const char*>& known = adapter.tokenizer_classes;
   const absl::string_view slow = absl::StripSuffix(name, "Fast");
-  if (name.empty() || std::find(known.begin(), known.end(), slow) != known.end()) {
+  if (name.empty() || absl::c_linear_search(known, slow)) {
     return absl::OkStatus();
   }
   return fields.Unknown(kField, known.empty() ? "none" : absl::StrJoin(known, " or "));

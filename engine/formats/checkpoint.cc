@@ -1,12 +1,12 @@
 #include "engine/formats/checkpoint.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <iterator>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -120,7 +120,7 @@ absl::Status CheckFinite(const std::string& name, absl::Span<const float> values
   bool finite = true;
   for (const float value : values) finite &= IsFinite(value);  // no branch, so it is vectorized
   if (finite) return absl::OkStatus();
-  const auto at = std::find_if_not(values.begin(), values.end(), IsFinite);
+  const auto at = absl::c_find_if_not(values, IsFinite);
   const int64_t index = at - values.begin();
   const std::string where =
       cols == 0 ? absl::StrCat(index) : absl::StrCat(first + index / cols, ", ", index % cols);
@@ -195,7 +195,7 @@ Checkpoint Checkpoint::Renamed(absl::FunctionRef<std::string(const std::string&)
 Checkpoint Checkpoint::Without(absl::Span<const char* const> names) const {
   return Renamed([&](const std::string& name) {
     const auto matches = [&](const char* pattern) { return Matches(name, pattern); };
-    return std::any_of(names.begin(), names.end(), matches) ? "" : name;
+    return absl::c_any_of(names, matches) ? "" : name;
   });
 }
 
@@ -284,8 +284,7 @@ std::vector<std::string> Checkpoint::Unread() const {
   absl::MutexLock lock(&reads_->mutex);
   // Vectors and numbers are too often equal by chance.
   const auto is_copy = [&](const Tensor& tensor) ABSL_EXCLUSIVE_LOCKS_REQUIRED(reads_->mutex) {
-    return tensor.shape.size() > 1 &&
-           std::any_of(reads_->names.begin(), reads_->names.end(), [&](const std::string& name) {
+    return tensor.shape.size() > 1 && absl::c_any_of(reads_->names, [&](const std::string& name) {
              const Tensor& read = tensors_.at(name);
              return read.dtype == tensor.dtype && read.shape == tensor.shape &&
                     read.scales == tensor.scales && read.transposed == tensor.transposed &&

@@ -1,12 +1,12 @@
 #include "engine/formats/lora.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "engine/base/json.h"
@@ -51,7 +51,7 @@ absl::Status RefuseOthers(const JsonFields& fields) {
   for (const auto& [field, neutral] : kOthers) {
     const nlohmann::json* const value = fields.Find(field);
     if (value == nullptr) continue;
-    if (std::find(neutral.begin(), neutral.end(), *value) != neutral.end()) continue;
+    if (absl::c_linear_search(neutral, *value)) continue;
     return fields.Unknown(field, "an adapter of low-rank matrices alone");
   }
   return absl::OkStatus();

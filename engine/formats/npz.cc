@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
@@ -203,9 +204,9 @@ absl::StatusOr<Archive> ReadUnpacked(const std::string& path, const ZipArchive& 
 absl::StatusOr<Checkpoint> Read(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   ASSIGN_OR_RETURN(const ZipArchive zip, ZipArchive::Open(file->bytes()));
-  const bool compressed = std::any_of(
-      zip.entries().begin(), zip.entries().end(),
-      [](const ZipArchive::Entry& entry) { return entry.size > 0 && entry.stored.empty(); });
+  const bool compressed = absl::c_any_of(zip.entries(), [](const ZipArchive::Entry& entry) {
+    return entry.size > 0 && entry.stored.empty();
+  });
   ASSIGN_OR_RETURN(Archive archive, compressed ? ReadUnpacked(path, zip) : ReadStored(file, zip));
   std::map<std::string, Tensor> tensors;
   for (const auto& [name, bytes] : archive.arrays) {

@@ -1,6 +1,5 @@
 #include "engine/formats/open_weights.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -55,7 +55,7 @@ std::vector<std::string> FilesOf(const std::string& directory) {
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     names.push_back(it->path().filename().string());
   }
-  std::sort(names.begin(), names.end());
+  absl::c_sort(names);
   return names;
 }
 
@@ -145,9 +145,7 @@ absl::Status CheckServable(const std::string& directory) {
         ", which stands for a file that was not fetched: run `git lfs pull` there, or "
         "fetch the model with `dragoman pull`");
   }
-  const auto has = [&files](const char* name) {
-    return std::binary_search(files.begin(), files.end(), name);
-  };
+  const auto has = [&files](const char* name) { return absl::c_binary_search(files, name); };
   if (has("adapter_config.json") && !has("config.json")) {
     return absl::FailedPreconditionError(
         "is an adapter (LoRA), which changes another model: serve that one with --model "

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
 #include "engine/base/mapped_file.h"
@@ -97,8 +98,8 @@ absl::Status CheckCover(const std::map<std::string, Tensor>& tensors,
                         absl::Span<const std::byte> data) {
   std::vector<std::pair<const std::string*, absl::Span<const std::byte>>> order;
   for (const auto& [name, tensor] : tensors) order.emplace_back(&name, tensor.bytes);
-  std::sort(order.begin(), order.end(),
-            [](const auto& a, const auto& b) { return a.second.data() < b.second.data(); });
+  absl::c_sort(order,
+               [](const auto& a, const auto& b) { return a.second.data() < b.second.data(); });
   const std::byte* covered = data.data();
   for (const auto& [name, bytes] : order) {
     if (bytes.data() != covered) {

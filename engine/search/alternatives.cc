@@ -1,8 +1,8 @@
 #include "engine/search/alternatives.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/elementary.h"
 #include "engine/base/status.h"
 
@@ -45,8 +45,8 @@ void Alternatives::Advance(absl::Span<const Candidate> candidates) {
 void Alternatives::Expand(absl::Span<const Candidate> candidates) {
   expanded_ = true;
   std::vector<Candidate> best(candidates.begin(), candidates.end());
-  std::stable_sort(best.begin(), best.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
+  absl::c_stable_sort(
+      best, [](const Candidate& a, const Candidate& b) { return a.log_prob > b.log_prob; });
   const LiveHypothesis parent = std::move(live_[0]);
   for (const Candidate& candidate : best) {
     const bool likely = ExpOf(candidate.log_prob) >= task_.options.min_alternative_probability;

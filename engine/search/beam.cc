@@ -18,6 +18,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -122,9 +123,8 @@ void Beam::Rank(absl::Span<const Candidate> candidates) {
 // The position of a score among the finished hypotheses; of equal scores the earlier one ranks
 // first.
 std::vector<Hypothesis>::const_iterator Beam::PlaceOf(float score) const {
-  return std::upper_bound(
-      finished_.begin(), finished_.end(), score,
-      [](float s, const Hypothesis& hypothesis) { return s > hypothesis.score; });
+  return absl::c_upper_bound(
+      finished_, score, [](float s, const Hypothesis& hypothesis) { return s > hypothesis.score; });
 }
 
 void Beam::Insert(std::vector<Hypothesis>::const_iterator place, Hypothesis hypothesis) {

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -102,7 +103,7 @@ void ConstrainedBeam::Rank(absl::Span<const Candidate> candidates, bool last_ste
     const int bank = phrases_.TokensSaid(said.progress);
     ranked_.push_back({candidate, log_prob - said.cost.sum().places, said, bank});
   }
-  std::sort(ranked_.begin(), ranked_.end(), [](const Continuation& a, const Continuation& b) {
+  absl::c_sort(ranked_, [](const Continuation& a, const Continuation& b) {
     return std::tie(b.rank, a.candidate.parent, a.candidate.token) <
            std::tie(a.rank, b.candidate.parent, b.candidate.token);
   });
@@ -203,8 +204,7 @@ void ConstrainedBeam::Insert(Hypothesis hypothesis, uint64_t said, const PhraseC
     return a.said != b.said ? a.said > b.said : a.rank > b.rank;
   };
   if (IsComplete(said)) ++complete_;
-  finished_.insert(std::upper_bound(finished_.begin(), finished_.end(), ended, better),
-                   std::move(ended));
+  finished_.insert(absl::c_upper_bound(finished_, ended, better), std::move(ended));
   if (static_cast<int>(finished_.size()) > options_.beam_size) finished_.pop_back();
 }
 

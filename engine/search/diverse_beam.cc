@@ -1,8 +1,8 @@
 #include "engine/search/diverse_beam.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -31,7 +31,7 @@ void DiverseBeam::Advance(absl::Span<const Candidate> candidates) {
     for (Candidate candidate : candidates) {
       if (candidate.parent < first || candidate.parent >= end) continue;
       candidate.parent -= first;
-      const auto times = std::count(chosen_.begin(), chosen_.end(), candidate.token);
+      const auto times = absl::c_count(chosen_, candidate.token);
       candidate.log_prob -= diversity_penalty_ * static_cast<float>(times);
       own_.push_back(candidate);
     }
@@ -60,14 +60,13 @@ std::vector<Hypothesis> DiverseBeam::Best(int n) const {
     const std::vector<Hypothesis> found = group.beam.Best(n);
     best.insert(best.end(), found.begin(), found.end());
   }
-  std::stable_sort(best.begin(), best.end(),
-                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  absl::c_stable_sort(best,
+                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   std::vector<Hypothesis> distinct;
   for (Hypothesis& hypothesis : best) {
     if (static_cast<int>(distinct.size()) == n) break;
-    const bool known = std::any_of(distinct.begin(), distinct.end(), [&](const Hypothesis& other) {
-      return other.tokens == hypothesis.tokens;
-    });
+    const bool known = absl::c_any_of(
+        distinct, [&](const Hypothesis& other) { return other.tokens == hypothesis.tokens; });
     if (!known) distinct.push_back(std::move(hypothesis));
   }
   return distinct;

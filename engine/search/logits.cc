@@ -19,6 +19,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/math/kernels.h"
@@ -153,8 +154,7 @@ void RowRanker::Process(absl::Span<const int32_t> tokens) {
 
 // Sorts the specials and merges duplicates.
 void RowRanker::MergeSpecials() {
-  std::sort(specials_.begin(), specials_.end(),
-            [](const Special& a, const Special& b) { return a.token < b.token; });
+  absl::c_sort(specials_, [](const Special& a, const Special& b) { return a.token < b.token; });
   size_t merged = 0;
   for (const Special& special : specials_) {
     if (merged > 0 && specials_[merged - 1].token == special.token) {
@@ -216,9 +216,8 @@ void RowRanker::InsertTop(int32_t token, float logit) {
     if (!(logit > top_.back().log_prob)) return;
     top_.pop_back();
   }
-  const auto place =
-      std::upper_bound(top_.begin(), top_.end(), logit,
-                       [](float value, const Candidate& c) { return value > c.log_prob; });
+  const auto place = absl::c_upper_bound(
+      top_, logit, [](float value, const Candidate& c) { return value > c.log_prob; });
   top_.insert(place, {parent_, token, logit});
 }
 
@@ -266,7 +265,7 @@ void RowRanker::Finish(std::vector<Candidate>* out) {
     ranked_.push_back({rank, {parent_, special.token, log_prob}, special.wanted});
   }
   if (!specials_.empty()) {
-    std::sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
+    absl::c_sort(ranked_, [](const Ranked& a, const Ranked& b) {
       return a.rank != b.rank ? a.rank > b.rank : a.candidate.token < b.candidate.token;
     });
   }
@@ -287,9 +286,8 @@ void RowRanker::Draw(float log_sum, float shift, std::vector<Candidate>* out) {
   for (size_t draw = 0; draw < k_; ++draw) {
     const auto [position, logit] = sampler_.Draw(static_cast<int>(draw));
     const int32_t token = selected_.empty() ? static_cast<int32_t>(position) : selected_[position];
-    const auto special =
-        std::lower_bound(specials_.begin(), specials_.end(), token,
-                         [](const Special& a, int32_t value) { return a.token < value; });
+    const auto special = absl::c_lower_bound(
+        specials_, token, [](const Special& a, int32_t value) { return a.token < value; });
     const bool touched = special != specials_.end() && special->token == token;
     out->push_back({parent_, token, (touched ? special->logit : logit) - shift});
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -21,8 +22,8 @@ size_t Phrase::most() const {
 }
 
 bool SearchTask::places_phrases() const {
-  return std::any_of(phrases.begin(), phrases.end(),
-                     [](const Phrase& phrase) { return phrase.source.begin < phrase.source.end; });
+  return absl::c_any_of(
+      phrases, [](const Phrase& phrase) { return phrase.source.begin < phrase.source.end; });
 }
 
 Phrases::Phrases(const std::vector<Phrase>& phrases, std::shared_ptr<const WordJoins> joins)
@@ -41,7 +42,7 @@ void Phrases::AddNodes(const std::vector<Phrase>& phrases) {
   for (size_t p = 0; p < phrases.size(); ++p) {
     for (const std::vector<int32_t>& form : phrases[p].forms) forms.emplace_back(form, p);
   }
-  std::sort(forms.begin(), forms.end(), [](const auto& a, const auto& b) {
+  absl::c_sort(forms, [](const auto& a, const auto& b) {
     return std::lexicographical_compare(a.first.begin(), a.first.end(), b.first.begin(),
                                         b.first.end());
   });
@@ -79,9 +80,8 @@ absl::Span<const Phrases::Node> Phrases::Children(uint32_t node) const {
 
 uint32_t Phrases::Child(uint32_t node, int32_t token) const {
   const absl::Span<const Node> children = Children(node);
-  const auto child =
-      std::lower_bound(children.begin(), children.end(), token,
-                       [](const Node& of, int32_t wanted) { return of.token < wanted; });
+  const auto child = absl::c_lower_bound(
+      children, token, [](const Node& of, int32_t wanted) { return of.token < wanted; });
   if (child == children.end() || child->token != token) return kNone;
   return nodes_[node].first_child + static_cast<uint32_t>(child - children.begin());
 }
@@ -157,7 +157,7 @@ void Phrases::Next(absl::Span<const int32_t> tokens, const PhraseProgress& progr
       if ((child.forms & ~progress.said) != 0) next->push_back(child.token);
     }
   }
-  std::sort(next->begin(), next->end());
+  absl::c_sort(*next);
   next->erase(std::unique(next->begin(), next->end()), next->end());
 }
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/elementary.h"
 #include "engine/base/status.h"
 #include "engine/math/kernels.h"
@@ -110,10 +111,9 @@ void RowSampler::Set(size_t position, float logit) {
   if (keeps_ == Keeps::kOne) return Offer(position, {&logit, 1}, {logit, 1.0});
   if (keeps_ == Keeps::kTop) return kept_.push_back({logit, static_cast<int32_t>(position), logit});
   logits_[position] = logit;
-  TileMass& mass =
-      std::upper_bound(tiles_.begin(), tiles_.end(), position, [](size_t place, const Tile& tile) {
-        return place < tile.end;
-      })->mass;
+  TileMass& mass = absl::c_upper_bound(tiles_, position, [](size_t place, const Tile& tile) {
+                     return place < tile.end;
+                   })->mass;
   if (mass.sum == 0.0 || logit > mass.max) {
     if (mass.sum > 0.0) mass.sum *= ExpOf(static_cast<double>(mass.max) - logit);
     mass.max = logit;
@@ -208,7 +208,7 @@ bool RowSampler::Prepare() {
   if (keeps_ == Keeps::kTop) {
     CutTop();
     for (Kept& kept : kept_) kept.logit = kept.raw * scale_;
-    std::sort(kept_.begin(), kept_.end(), BestFirst);
+    absl::c_sort(kept_, BestFirst);
     max_ = kept_.empty() ? -kInfinity : kept_.front().logit;
   } else {
     row_ = Scaled(logits_);
@@ -257,7 +257,7 @@ void RowSampler::Keep(float at_least) {
   for (int i = 0; i < above; ++i) {
     kept_.push_back({row_[above_[i]], above_[i], logits_[above_[i]]});
   }
-  std::sort(kept_.begin(), kept_.end(), BestFirst);
+  absl::c_sort(kept_, BestFirst);
 }
 
 // Keeps the fewest of the best that have the share p of the mass: of what is kept already, or of
@@ -295,14 +295,14 @@ void RowSampler::KeepTypical(double p) {
   };
   double expected = 0.0;
   for (const Kept& kept : kept_) expected += ExpOf(-surprise(kept)) * surprise(kept);
-  std::stable_sort(kept_.begin(), kept_.end(), [&](const Kept& a, const Kept& b) {
+  absl::c_stable_sort(kept_, [&](const Kept& a, const Kept& b) {
     return std::abs(surprise(a) - expected) < std::abs(surprise(b) - expected);
   });
   double sum = 0.0;
   size_t count = 0;
   while (count < kept_.size() && sum < p) sum += ExpOf(-surprise(kept_[count++]));
   kept_.resize(std::max<size_t>(1, count));
-  std::sort(kept_.begin(), kept_.end(), BestFirst);
+  absl::c_sort(kept_, BestFirst);
 }
 
 double RowSampler::MassOfKept() const {

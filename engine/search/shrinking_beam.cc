@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -54,8 +55,8 @@ void ShrinkingBeam::Advance(absl::Span<const Candidate> candidates) {
 std::vector<Hypothesis> ShrinkingBeam::Best(int n) const {
   DRAGOMAN_CHECK(done());
   std::vector<Hypothesis> best = finished_;
-  std::stable_sort(best.begin(), best.end(),
-                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  absl::c_stable_sort(best,
+                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   if (static_cast<int>(best.size()) > n) best.resize(std::max(n, 0));
   return best;
 }

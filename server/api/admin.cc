@@ -1,9 +1,9 @@
 #include "server/api/admin.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
 #include "server/observe/logging.h"
@@ -44,9 +44,9 @@ absl::StatusOr<v1::UnloadModelResponse> UnloadModel(const v1::UnloadModelRequest
                                                     const ServerParts& parts, Call* call) {
   ASSIGN_OR_RETURN(const std::string name, FindConfigured(parts, request.name()));
   const std::shared_ptr<const ModelSet> set = parts.models->Models();
-  const bool another =
-      std::any_of(set->models().begin(), set->models().end(),
-                  [&](const ServedModel& model) { return model.name != name && model.serves(); });
+  const bool another = absl::c_any_of(set->models(), [&](const ServedModel& model) {
+    return model.name != name && model.serves();
+  });
   if (!another) {
     return absl::FailedPreconditionError("name: no other model serves, so this one has to stay");
   }

@@ -1,9 +1,9 @@
 #include "server/api/auto_source.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "engine/base/status.h"
@@ -142,16 +142,15 @@ absl::StatusOr<DetectedSources> DetectSources(const std::vector<std::string>& te
   }
   if (!unknown.empty()) {
     const auto& groups = grouping.groups();
-    const auto largest = std::max_element(groups.begin(), groups.end(), [](auto& a, auto& b) {
-      return a.texts.size() < b.texts.size();
-    });
+    const auto largest = absl::c_max_element(
+        groups, [](auto& a, auto& b) { return a.texts.size() < b.texts.size(); });
     const std::string language = largest == groups.end() ? "" : largest->language;
     ASSIGN_OR_RETURN(const size_t group, grouping.GroupOf(language));
     for (const size_t text : unknown) {
       sources.texts[text].language = language;
       grouping.groups()[group].texts.push_back(text);
     }
-    std::sort(grouping.groups()[group].texts.begin(), grouping.groups()[group].texts.end());
+    absl::c_sort(grouping.groups()[group].texts);
   }
   sources.groups = std::move(grouping.groups());
   return sources;

@@ -1,10 +1,11 @@
 #include "server/api/convert_alignment.h"
 
-#include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "absl/algorithm/container.h"
 
 namespace dragoman {
 namespace {
@@ -71,9 +72,8 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
                         " entries, want at most ", kMostEntries);
   }
   for (const v1::AttentionHeads& from : output.attention_heads()) {
-    const auto* const kind =
-        std::find_if(std::begin(kAttentionKinds), std::end(kAttentionKinds),
-                     [&](const auto& each) { return each.first == from.kind(); });
+    const auto* const kind = absl::c_find_if(
+        kAttentionKinds, [&](const auto& each) { return each.first == from.kind(); });
     if (kind == std::end(kAttentionKinds)) {
       return InvalidField("output.attention_heads", std::to_string(from.kind()),
                           " is not a value of AttentionKind");
@@ -87,10 +87,9 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output) {
 void SetInsight(const TranslatedHypothesis& hypothesis, v1::Hypothesis* proto) {
   for (const HeadBlock& block : hypothesis.heads) {
     v1::HeadAttention* const to = proto->mutable_aligned_text()->add_heads();
-    to->set_kind(
-        std::find_if(std::begin(kAttentionKinds), std::end(kAttentionKinds), [&](const auto& each) {
-          return each.second == block.head.kind;
-        })->first);
+    to->set_kind(absl::c_find_if(kAttentionKinds, [&](const auto& each) {
+                   return each.second == block.head.kind;
+                 })->first);
     to->set_layer(block.head.layer);
     to->set_head(block.head.head);
     to->set_source_begin(block.source_begin);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
@@ -73,7 +74,7 @@ void Describe(const Owned& thing, bool survives, const Call& call, Proto* proto)
 // Appends an element unless it is there already.
 template <typename T>
 void AppendNew(const T& element, std::vector<T>* all) {
-  if (std::find(all->begin(), all->end(), element) == all->end()) all->push_back(element);
+  if (!absl::c_linear_search(*all, element)) all->push_back(element);
 }
 
 }  // namespace dragoman

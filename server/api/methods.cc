@@ -1,8 +1,8 @@
 #include "server/api/methods.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 #include "server/api/admin.h"
 #include "server/api/answered_call.h"
@@ -73,8 +73,8 @@ std::string RpcOf(const Method& method) {
 }
 
 const Method& MethodOf(std::string_view name) {
-  const auto found = std::find_if(Methods().begin(), Methods().end(),
-                                  [&](const Method& method) { return method.name == name; });
+  const auto found =
+      absl::c_find_if(Methods(), [&](const Method& method) { return method.name == name; });
   DRAGOMAN_CHECK(found != Methods().end());
   return *found;
 }

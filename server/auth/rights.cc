@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -20,7 +21,7 @@ std::optional<Names> ReadNames(std::string_view value, absl::Span<const std::str
   for (const absl::string_view name :
        absl::StrSplit(absl::string_view(value.data(), value.size()), ',')) {
     if (name.empty()) return std::nullopt;
-    if (!known.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
+    if (!known.empty() && !absl::c_linear_search(known, name)) {
       return std::nullopt;
     }
     names.emplace(name);
@@ -119,8 +120,8 @@ absl::StatusOr<Rights> ReadRights(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const size_t equals = std::min(word.find('='), word.size());
     const absl::string_view name(word.data(), equals);
-    const auto* const right = std::find_if(std::begin(kRights), std::end(kRights),
-                                           [&](const Right& known) { return known.name == name; });
+    const auto* const right =
+        absl::c_find_if(kRights, [&](const Right& known) { return known.name == name; });
     if (right == std::end(kRights)) return absl::InvalidArgumentError(WantedAfterToken());
     if (!named.insert(right->name).second) {
       return InvalidArgumentError(right->name, " is named twice");

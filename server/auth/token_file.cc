@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -16,8 +17,7 @@ constexpr std::string_view kAlphanumeric =
 
 // Whether a text consists of letters, digits and `marks`, with a length in the range.
 bool IsMadeOf(std::string_view text, std::string_view marks, size_t min_size, size_t max_size) {
-  return text.size() >= min_size && text.size() <= max_size &&
-         std::all_of(text.begin(), text.end(), [&](char c) {
+  return text.size() >= min_size && text.size() <= max_size && absl::c_all_of(text, [&](char c) {
            return kAlphanumeric.find(c) != std::string_view::npos ||
                   marks.find(c) != std::string_view::npos;
          });
@@ -51,8 +51,7 @@ absl::StatusOr<TokenTable> TokenTable::Parse(const std::string& text) {
     const auto error = [number](absl::string_view message) {
       return InvalidArgumentError("line ", number, ": ", message);
     };
-    if (std::any_of(line.begin(), line.end(), IsControl))
-      return error("it has a control character");
+    if (absl::c_any_of(line, IsControl)) return error("it has a control character");
     if (!(words >> token)) return error("want `principal token`");
     const std::vector<std::string> more{std::istream_iterator<std::string>(words), {}};
     const absl::StatusOr<Rights> rights = ReadRights(more);
@@ -87,8 +86,7 @@ std::optional<std::string> TokenTable::Find(std::string_view token) const {
 }
 
 bool TokenTable::Knows(const std::string& principal) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [&](const Entry& entry) { return entry.principal == principal; });
+  return absl::c_any_of(entries_, [&](const Entry& entry) { return entry.principal == principal; });
 }
 
 std::shared_ptr<const Rights> TokenTable::RightsOf(const std::string& principal) const {

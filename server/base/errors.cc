@@ -2,11 +2,11 @@
 
 #include <google/protobuf/util/time_util.h>
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/limit.h"
@@ -208,15 +208,14 @@ bool IsServersError(absl::StatusCode code) {
       absl::StatusCode::kUnknown,       absl::StatusCode::kDeadlineExceeded,
       absl::StatusCode::kUnimplemented, absl::StatusCode::kInternal,
       absl::StatusCode::kUnavailable,   absl::StatusCode::kDataLoss};
-  return std::find(std::begin(kCodes), std::end(kCodes), code) != std::end(kCodes);
+  return absl::c_linear_search(kCodes, code);
 }
 
 absl::Status ForClient(const absl::Status& status) {
   constexpr absl::StatusCode kHidden[] = {absl::StatusCode::kUnknown, absl::StatusCode::kAborted,
                                           absl::StatusCode::kOutOfRange,
                                           absl::StatusCode::kInternal, absl::StatusCode::kDataLoss};
-  const bool hidden =
-      std::find(std::begin(kHidden), std::end(kHidden), status.code()) != std::end(kHidden);
+  const bool hidden = absl::c_linear_search(kHidden, status.code());
   if (!hidden || status.GetPayload(kShownPayload).has_value()) return Clipped(status);
   return absl::InternalError("internal error");
 }

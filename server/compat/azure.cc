@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -377,8 +378,8 @@ HttpResponse Translated(const AzureCall& call,
 HttpResponse TranslateError(const AzureCall& call, const absl::Status& error) {
   const absl::Status status = InWordsOf(kApi, error);
   // A language that was not given cannot be wrong.
-  const bool detects = std::any_of(call.inputs.begin(), call.inputs.end(),
-                                   [](const Input& input) { return input.source.empty(); });
+  const bool detects =
+      absl::c_any_of(call.inputs, [](const Input& input) { return input.source.empty(); });
   if (detects && FieldOf(status) == kApi.source) return Error(WithField(status, kApi.target));
   return Error(status);
 }

@@ -5,10 +5,10 @@
 //   curl 'localhost:9464/translator/document:translate?targetLanguage=de&api-version=2024-05-01'
 //     -F 'document=@letter.txt' -o letter.de.txt
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/field_error.h"
 #include "engine/base/json.h"
 #include "engine/base/status.h"
@@ -58,7 +58,7 @@ HttpResponse Error(const CallEnd& end) {
 absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHeader* header) {
   RETURN_IF_ERROR(query.status());
   ASSIGN_OR_RETURN(const std::string version, query->Text("api-version"));
-  if (std::find(kVersions.begin(), kVersions.end(), version) == kVersions.end()) {
+  if (!absl::c_linear_search(kVersions, version)) {
     return InvalidField("api-version", "is neither 2024-05-01 nor 2026-03-01");
   }
   ASSIGN_OR_RETURN(const std::string category, query->Text("category", "general"));

@@ -1,8 +1,8 @@
 #include "server/compat/azure_spans.h"
 
-#include <algorithm>
 #include <tuple>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/utf8.h"
 
@@ -30,7 +30,7 @@ std::string AzureAlignment(std::string_view source, std::string_view target,
     links.emplace_back(in_source[word.source_begin()], in_source[word.source_end()] - 1,
                        in_target[word.target_begin()], in_target[word.target_end()] - 1);
   }
-  std::sort(links.begin(), links.end());
+  absl::c_sort(links);
   std::string projection;
   for (const auto& [source_first, source_last, target_first, target_last] : links) {
     absl::StrAppend(&projection, projection.empty() ? "" : " ", source_first, ":", source_last, "-",

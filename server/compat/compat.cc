@@ -1,10 +1,10 @@
 #include "server/compat/compat.h"
 
-#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/field_error.h"
@@ -42,9 +42,7 @@ struct ActCall {
 
 void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
                HttpRouter* router) {
-  const auto enabled = [&](std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const auto enabled = [&](std::string_view name) { return absl::c_linear_search(names, name); };
   for (size_t i = 0; i < kApis.size(); ++i) {
     if (kApis[i] == nullptr || !enabled(kCompatNames[i])) continue;
     router->BeginApi(std::string(kCompatNames[i]));

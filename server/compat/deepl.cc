@@ -12,6 +12,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -328,11 +329,10 @@ absl::Status CheckGlossaries(const ApiContext& context, const std::string& princ
     ASSIGN_OR_RETURN(const Owned glossary,
                      context.parts->glossaries->Describe(StoreDeadline(deadline), id, principal));
     const std::string& source = request.source_language();
-    const bool fits =
-        std::any_of(glossary.lists.begin(), glossary.lists.end(), [&](const OwnedList& list) {
-          return (source == "auto" || IsLanguage(list.languages.source, source)) &&
-                 IsLanguage(list.languages.target, request.target_language());
-        });
+    const bool fits = absl::c_any_of(glossary.lists, [&](const OwnedList& list) {
+      return (source == "auto" || IsLanguage(list.languages.source, source)) &&
+             IsLanguage(list.languages.target, request.target_language());
+    });
     if (!fits) {
       return InvalidField("glossary_id", "No dictionary found for language pair: glossary \"", id,
                           "\" is for other languages");  // clients look for it

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
@@ -317,8 +318,8 @@ constexpr const Dialect* kDialects[] = {
     &kSingleOfMTranServer};
 
 bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) {
-  return fields.ok() && std::all_of(dialect.fields.begin(), dialect.fields.end(),
-                                    [&](const char* field) { return fields->Has(field); });
+  return fields.ok() &&
+         absl::c_all_of(dialect.fields, [&](const char* field) { return fields->Has(field); });
 }
 
 void AddPath(const std::vector<const Dialect*>& dialects, const ApiContext& context,

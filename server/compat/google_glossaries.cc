@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -210,8 +211,8 @@ Terms KeyOf(const Resource& resource) {
 
 template <typename List>
 auto Find(List& entries, const std::string& source) {
-  return std::find_if(entries.begin(), entries.end(),
-                      [&](const GlossaryEntry& entry) { return entry.source == source; });
+  return absl::c_find_if(entries,
+                         [&](const GlossaryEntry& entry) { return entry.source == source; });
 }
 
 absl::Status NoEntry() { return absl::NotFoundError("the glossary has no such entry"); }

@@ -3,10 +3,11 @@
 #ifndef DRAGOMAN_SERVER_COMPAT_NAMES_H_
 #define DRAGOMAN_SERVER_COMPAT_NAMES_H_
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
+
+#include "absl/algorithm/container.h"
 
 namespace dragoman {
 
@@ -16,9 +17,7 @@ inline constexpr std::array<std::string_view, 11> kCompatNames = {
     "kiss-translator", "libretranslate", "open-inference",
     "openai",          "subtitle-edit"};
 
-inline bool KnowsCompat(std::string_view name) {
-  return std::find(kCompatNames.begin(), kCompatNames.end(), name) != kCompatNames.end();
-}
+inline bool KnowsCompat(std::string_view name) { return absl::c_linear_search(kCompatNames, name); }
 
 // All of them, as in the configuration: "azure,deepl".
 inline std::string AllCompatNames() {

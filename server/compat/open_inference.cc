@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/field_error.h"
@@ -207,8 +208,7 @@ bool IsTrue(const nlohmann::json& object, const char* parameter) {
 bool AddElements(const nlohmann::json& data, std::vector<std::string_view>* elements) {
   if (data.is_string()) elements->push_back(data.get_ref<const std::string&>());
   if (!data.is_array()) return data.is_string();
-  return std::all_of(data.begin(), data.end(),
-                     [&](const auto& inner) { return AddElements(inner, elements); });
+  return absl::c_all_of(data, [&](const auto& inner) { return AddElements(inner, elements); });
 }
 
 // Takes the bytes of a binary tensor off the front of `binary`.
@@ -327,8 +327,7 @@ absl::StatusOr<HttpResponse> DescribeServer(const ApiContext&, const CompatField
 std::vector<std::string> VersionsOf(const v1::Model& model) {
   std::vector<std::string> versions;
   for (const v1::ModelVersion& version : model.versions()) {
-    const bool known =
-        std::find(versions.begin(), versions.end(), version.label()) != versions.end();
+    const bool known = absl::c_linear_search(versions, version.label());
     if (!known) versions.push_back(version.label());
   }
   return versions;
@@ -339,7 +338,7 @@ absl::StatusOr<v1::Model> Find(const ApiContext& context, const CompatFields& fi
   ASSIGN_OR_RETURN(const std::string version, fields.Text("version"));
   ASSIGN_OR_RETURN(v1::Model model, NamedModel(name, *context.parts, call));
   const std::vector<std::string> versions = VersionsOf(model);
-  if (version.empty() || std::count(versions.begin(), versions.end(), version) > 0) return model;
+  if (version.empty() || absl::c_linear_search(versions, version)) return model;
   return NotFoundError("the model has no version \"", version.substr(0, 32), "\"");
 }
 

@@ -3,9 +3,9 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/util/json_util.h>
 
-#include <algorithm>
 #include <list>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "server/http/json.h"
 
@@ -75,7 +75,7 @@ std::set<std::string> CompatServices(const std::vector<std::string>& names) {
   std::set<std::string> services;
   for (const Method& method : CompatMethods()) {
     const std::string rpc = method.rpc;
-    const bool enabled = std::find(names.begin(), names.end(), method.api) != names.end();
+    const bool enabled = absl::c_linear_search(names, method.api);
     if (enabled) services.insert(rpc.substr(0, rpc.find('/')));
   }
   return services;

@@ -5,6 +5,7 @@
 #include <set>
 #include <system_error>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
@@ -50,7 +51,7 @@ absl::StatusOr<std::vector<ModelSource>> FindModels(const std::string& directory
     return NotFoundError("models ", directory,
                          ": there is no directory in it, want one for each model");
   }
-  std::sort(paths.begin(), paths.end());
+  absl::c_sort(paths);
   std::vector<ModelSource> models;
   std::set<std::string> names;
   for (const fs::path& path : paths) {

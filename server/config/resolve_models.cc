@@ -1,12 +1,12 @@
 #include "server/config/resolve_models.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/text/language_tag.h"
@@ -16,8 +16,7 @@ namespace dragoman {
 namespace {
 
 bool IsModelName(const std::string& name) {
-  return !name.empty() && name.size() <= 128 &&
-         std::all_of(name.begin(), name.end(), IsNameCharacter);
+  return !name.empty() && name.size() <= 128 && absl::c_all_of(name, IsNameCharacter);
 }
 
 // The models of the config, and those of its directory of models.
@@ -95,8 +94,8 @@ absl::Status ResolveMemory(const v1::ServerConfig& config, ServerOptions* option
   if (options->packed_cache == "none") options->packed_cache.clear();
   options->pinned = {config.pinned_models().begin(), config.pinned_models().end()};
   for (const std::string& name : options->pinned) {
-    const bool served = std::any_of(options->models.begin(), options->models.end(),
-                                    [&](const ModelSource& model) { return model.name == name; });
+    const bool served = absl::c_any_of(
+        options->models, [&](const ModelSource& model) { return model.name == name; });
     if (!served) {
       return InvalidArgumentError(
           "pin is "
@@ -119,9 +118,8 @@ absl::Status ResolvePivot(const v1::ServerConfig& config, ServerOptions* options
 
 absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* options) {
   for (const v1::ModelShortlist& shortlist : config.shortlists()) {
-    const auto model =
-        std::find_if(options->models.begin(), options->models.end(),
-                     [&](const ModelSource& m) { return m.name == shortlist.model(); });
+    const auto model = absl::c_find_if(
+        options->models, [&](const ModelSource& m) { return m.name == shortlist.model(); });
     if (model == options->models.end()) {
       return InvalidArgumentError("shortlist is for \"", shortlist.model(),
                                   "\", but no --model has that name");

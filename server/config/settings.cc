@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -235,8 +236,8 @@ constexpr std::pair<const char*, const char*> kSmall[] = {{"workers", "1"},
                                                           {"max-http-connections", "64"}};
 
 const Setting& SettingOf(const std::string& flag) {
-  const auto found = std::find_if(std::begin(kSettings), std::end(kSettings),
-                                  [&](const Setting& setting) { return setting.Flag() == flag; });
+  const auto found =
+      absl::c_find_if(kSettings, [&](const Setting& setting) { return setting.Flag() == flag; });
   DRAGOMAN_CHECK(found != std::end(kSettings));
   return *found;
 }

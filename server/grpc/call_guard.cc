@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -97,8 +98,8 @@ bool CallGuard::Wait(absl::Duration time) {
 void CallGuard::Look() {
   const int64_t most_of_one = calls_ > most_of_all_ ? most_of_one_ / kLessOfOne : most_of_one_;
   std::vector<Connection> connections = Connections();
-  std::sort(connections.begin(), connections.end(),
-            [](const Connection& a, const Connection& b) { return a.calls > b.calls; });
+  absl::c_sort(connections,
+               [](const Connection& a, const Connection& b) { return a.calls > b.calls; });
   int64_t calls = 0;
   for (const Connection& connection : connections) calls += connection.calls;
   for (const Connection& connection : connections) {

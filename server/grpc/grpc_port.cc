@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 #include "server/auth/caller.h"
 #include "server/grpc/call_guard.h"
@@ -94,7 +95,7 @@ std::vector<std::string> NamesOf(const std::vector<NamedService>& services, bool
   };
   if (channelz) names.push_back("grpc.channelz.v1.Channelz");
   for (const NamedService& named : services) names.push_back(named.name);
-  std::sort(names.begin(), names.end());
+  absl::c_sort(names);
   return names;
 }
 

@@ -1,11 +1,11 @@
 #include "server/http/request_head.h"
 
-#include <algorithm>
 #include <boost/beast/http/error.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/utf8.h"
@@ -22,8 +22,8 @@ std::string_view ToStd(View view) {
 }
 
 int CountHeaders(const HttpHeaders& headers, std::string_view name) {
-  return static_cast<int>(std::count_if(headers.begin(), headers.end(),
-                                        [&](const auto& header) { return header.first == name; }));
+  return static_cast<int>(
+      absl::c_count_if(headers, [&](const auto& header) { return header.first == name; }));
 }
 
 // Splits the target of a request line, "/path?query" or "http://host/path?query".
@@ -82,8 +82,8 @@ std::optional<HttpResponse> ReadRequestHead(const HttpMessage& message, HttpRequ
   request->method = std::string(ToStd(message.method_string()));
   for (const auto& field : message) {
     std::string name(ToStd(field.name_string()));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    absl::c_transform(name, name.begin(),
+                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
     request->headers.emplace_back(std::move(name), std::string(ToStd(field.value())));
   }
   if (std::optional<HttpResponse> refusal = CheckHeaders(*request, old); refusal.has_value()) {

@@ -1,9 +1,9 @@
 #include "server/http/response_head.h"
 
-#include <algorithm>
 #include <boost/beast/http/status.hpp>
 #include <string_view>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -27,7 +27,7 @@ const std::string& DateNow() {
 }
 
 bool HasHeader(const HttpHeaders& headers, std::string_view name) {
-  return std::any_of(headers.begin(), headers.end(), [&](const auto& header) {
+  return absl::c_any_of(headers, [&](const auto& header) {
     return absl::EqualsIgnoreCase(header.first, absl::string_view(name.data(), name.size()));
   });
 }

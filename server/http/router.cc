@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "google/rpc/error_details.pb.h"
@@ -28,8 +29,7 @@ bool FitsPath(std::string_view pattern, std::string_view path) {
 bool HasParameter(std::string_view query, std::string_view name) {
   HttpHeaders parameters;
   ParseForm(query, &parameters);  // those before an escape that is malformed count
-  return std::any_of(parameters.begin(), parameters.end(),
-                     [&](const auto& parameter) { return parameter.first == name; });
+  return absl::c_any_of(parameters, [&](const auto& parameter) { return parameter.first == name; });
 }
 
 bool Fits(const HttpRoute& route, const HttpRequest& request) {
@@ -52,7 +52,7 @@ std::optional<HttpResponse> CheckBody(const HttpRoute& route, const HttpRequest&
   }
   const std::string type = MediaType(request.Header("content-type"));
   if (type.empty() && !HasBody(request)) return std::nullopt;
-  if (std::find(types.begin(), types.end(), type) != types.end()) return std::nullopt;
+  if (absl::c_linear_search(types, type)) return std::nullopt;
   return route.error(
       415, absl::StrCat("the content type is \"", type, "\", want ", absl::StrJoin(types, " or ")));
 }
@@ -90,8 +90,8 @@ HttpResponse PlainTextBody(int code, std::string_view message) {
 }
 
 bool HttpRouter::Allows(std::string_view origin) const {
-  return !origin.empty() && std::any_of(origins_.begin(), origins_.end(),
-                                        [&](const auto& o) { return o == "*" || o == origin; });
+  return !origin.empty() &&
+         absl::c_any_of(origins_, [&](const auto& o) { return o == "*" || o == origin; });
 }
 
 void HttpRouter::AddCorsHeaders(const HttpRequest& request, HttpHeaders* headers) const {
@@ -128,7 +128,7 @@ HttpRouter::Match HttpRouter::Find(const HttpRequest& request) const {
   const std::string& method = request.method;
   std::vector<std::string> allowed;
   const auto allow = [&](const std::string& one) {
-    if (std::find(allowed.begin(), allowed.end(), one) == allowed.end()) allowed.push_back(one);
+    if (!absl::c_linear_search(allowed, one)) allowed.push_back(one);
   };
   const HttpRoute* of_path = nullptr;  // for any method
   const HttpRoute* found = nullptr;

@@ -1,10 +1,10 @@
 #include "server/http/site.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "server/page/page_files.h"
 
 namespace dragoman {
@@ -25,8 +25,8 @@ HttpHeaders HeadersOf(const PageFile& file) {
 }
 
 void SendFile(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
-  const auto file = std::find_if(PageFiles().begin(), PageFiles().end(),
-                                 [&](const PageFile& one) { return one.path == request.path; });
+  const auto file =
+      absl::c_find_if(PageFiles(), [&](const PageFile& one) { return one.path == request.path; });
   if (file == PageFiles().end()) return answer->Send(PlainTextBody(404, "no such page"));
   if (request.Header("if-none-match") == file->etag) {
     return answer->Send({.code = 304, .headers = HeadersOf(*file)});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -264,7 +265,7 @@ void TidySegments(std::vector<MemorySegment>* segments) {
   for (MemorySegment& segment : *segments) {
     for (std::string* const text :
          {&segment.source, &segment.target, &segment.previous, &segment.next}) {
-      for (const char c : {'\t', '\n', '\r'}) std::replace(text->begin(), text->end(), c, ' ');
+      for (const char c : {'\t', '\n', '\r'}) absl::c_replace(*text, c, ' ');
       if (IsValidUtf8(*text)) *text = std::string(StripWhiteSpace(*text));
     }
   }

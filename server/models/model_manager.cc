@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/observe/logging.h"
@@ -209,9 +210,9 @@ void ModelManager::TurnNow(const std::string& model, What what) {
     return;
   }
   const std::shared_ptr<const ModelSet> set = registry_->Models();
-  const bool another =
-      std::any_of(set->models().begin(), set->models().end(),
-                  [&](const ServedModel& other) { return other.name != model && other.serves(); });
+  const bool another = absl::c_any_of(set->models(), [&](const ServedModel& other) {
+    return other.name != model && other.serves();
+  });
   if (!load && !another) {
     return Log(LogLevel::kWarning, "not unloaded: no other model serves", {{"model", model}});
   }

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -95,9 +96,8 @@ ModelSet::ModelSet(std::vector<ServedModel> models, const std::string& default_m
 
 const ServedModel* ModelSet::default_model(const MayKnow& may_know) const {
   if (default_ == nullptr || Knows(may_know, *default_)) return default_;
-  const auto first = std::find_if(models_.begin(), models_.end(), [&](const ServedModel& model) {
-    return model.serves() && Knows(may_know, model);
-  });
+  const auto first = absl::c_find_if(
+      models_, [&](const ServedModel& model) { return model.serves() && Knows(may_know, model); });
   return first == models_.end() ? nullptr : &*first;
 }
 
@@ -220,7 +220,7 @@ absl::Status ModelSet::NoSuchPair(const std::string& source, const std::string& 
   std::string what = absl::StrCat("\"", source, "\" to \"", target, "\"");
   if (no_source) what = absl::StrCat("from \"", source, "\"");
   if (no_target && !no_source) what = absl::StrCat("into \"", target, "\"");
-  std::stable_partition(pairs.begin(), pairs.end(), [&](const LanguagePair& pair) {
+  absl::c_stable_partition(pairs, [&](const LanguagePair& pair) {
     return pair.source == source || pair.target == target;
   });
   const size_t shown = std::min(pairs.size(), kMostPairs);

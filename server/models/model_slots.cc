@@ -8,9 +8,9 @@
 
 #include <malloc.h>
 
-#include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "server/models/model_manager.h"
 #include "server/observe/logging.h"
 #include "server/observe/process_stats.h"
@@ -93,16 +93,15 @@ bool ModelManager::Holds(const std::string& name, const std::string& version) co
       slot->second.serving->model().version() == version) {
     return true;
   }
-  return std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& leaving) {
+  return absl::c_any_of(leaving_, [&](const Leaving& leaving) {
     return leaving.name == name && leaving.version == version;
   });
 }
 
 // Frees the memory of a model that nobody uses any more.
 void ModelManager::Free(std::shared_ptr<const Model> model) {
-  const auto found = std::find_if(leaving_.begin(), leaving_.end(), [&](const Leaving& leaving) {
-    return leaving.model == model.get();
-  });
+  const auto found = absl::c_find_if(
+      leaving_, [&](const Leaving& leaving) { return leaving.model == model.get(); });
   model = nullptr;
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -122,8 +121,7 @@ void ModelManager::Free(std::shared_ptr<const Model> model) {
 void ModelManager::Publish() const {
   std::vector<ServedModel> models;
   for (const ModelSource& model : options_.models) models.push_back(Describe(model));
-  if (std::none_of(models.begin(), models.end(),
-                   [](const ServedModel& model) { return model.serves(); })) {
+  if (absl::c_none_of(models, [](const ServedModel& model) { return model.serves(); })) {
     // None of the new configuration's models is available, yet or at all.
     for (const auto& [name, slot] : slots_) {
       if (ParseModelName(name).label.empty() && slot.serving != nullptr) {

@@ -12,8 +12,7 @@
 
 #include "server/models/shelf.h"
 
-#include <algorithm>
-
+#include "absl/algorithm/container.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
 
@@ -158,7 +157,7 @@ void Shelf::Pin(const std::string& name, bool pinned) {
 void Shelf::Ask(const std::string& name) {
   const Item& item = items_[name];
   if (item.loaded != nullptr || item.loading) return;
-  if (std::find(queue_.begin(), queue_.end(), name) == queue_.end()) queue_.push_back(name);
+  if (!absl::c_linear_search(queue_, name)) queue_.push_back(name);
 }
 
 // Why a model that is not in memory is not going to be loaded for a request now.

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/time/clock.h"
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
@@ -109,8 +110,7 @@ bool ShelfKeeper::Keep(const ServerOptions& options, bool asked) {
   }
   for (const std::string& name : wanted) {
     const auto by_operator = pins_.find(name);
-    const bool configured =
-        std::find(options.pinned.begin(), options.pinned.end(), name) != options.pinned.end();
+    const bool configured = absl::c_linear_search(options.pinned, name);
     shelf_->Pin(name, by_operator == pins_.end() ? configured : by_operator->second);
   }
   return settled;

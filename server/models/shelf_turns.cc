@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "server/models/shelf.h"
@@ -63,8 +64,7 @@ bool Shelf::MakeRoom(const Item& item, std::vector<std::shared_ptr<const Transla
         other.loaded == nullptr || other.loaded.use_count() > 1 || !other.loaded->idle();
     if (!at_work && !other.pinned) idle.push_back(&other);
   }
-  std::sort(idle.begin(), idle.end(),
-            [](const Item* a, const Item* b) { return a->last_use < b->last_use; });
+  absl::c_sort(idle, [](const Item* a, const Item* b) { return a->last_use < b->last_use; });
   double needed = UsedBytes() + item.bytes - options_.capacity_bytes;
   size_t count = 0;
   for (; count < idle.size() && needed > 0; ++count) needed -= idle[count]->bytes;

@@ -5,10 +5,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -48,7 +48,7 @@ bool IsOfKind(int fd, bool at_path) {
 }
 
 absl::Status Check(int fd, const std::string& name) {
-  if (std::find(std::begin(kPortNames), std::end(kPortNames), name) == std::end(kPortNames)) {
+  if (!absl::c_linear_search(kPortNames, name)) {
     return InvalidArgumentError("LISTEN_FDNAMES: descriptor ", fd, " is named \"", name,
                                 "\", want grpc, http, metrics or admin (FileDescriptorName=)");
   }

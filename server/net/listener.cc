@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -374,7 +375,7 @@ bool Listener::IsKnock(int fd) {
   if (knocks_.empty()) return false;
   Address peer;
   if (getpeername(fd, peer.get(), &peer.size) != 0) return false;
-  return std::find(knocks_.begin(), knocks_.end(), *peer.port()) != knocks_.end();
+  return absl::c_linear_search(knocks_, *peer.port());
 }
 
 absl::Status Listener::Probe(absl::Duration timeout) {
@@ -407,7 +408,7 @@ absl::Status Listener::Probe(absl::Duration timeout) {
       connects && WaitFor(fd, POLLIN, timeout);  // closed by the listener, as agreed
   close(fd);
   absl::MutexLock lock(&mutex_);
-  knocks_.erase(std::find(knocks_.begin(), knocks_.end(), port));
+  knocks_.erase(absl::c_find(knocks_, port));
   if (!opened) return absl::UnavailableError("the gRPC port does not answer");
   return absl::OkStatus();
 }

@@ -1,11 +1,13 @@
+#include "server/observe/metrics.h"
+
 #include <prometheus/text_serializer.h>
 
-#include <algorithm>
 #include <atomic>
 #include <sstream>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/synchronization/mutex.h"
 #include "engine/base/status.h"
@@ -13,7 +15,6 @@
 #include "server/observe/metric_families.h"
 #include "server/observe/metric_samples.h"
 #include "server/observe/metric_series.h"
-#include "server/observe/metrics.h"
 
 namespace dragoman {
 namespace {
@@ -285,8 +286,7 @@ void Metrics::OnJobDone(const Job& job, const JobResult& result) {
   impl_->series.source_tokens.Increment(static_cast<double>(job.source.size()));
   impl_->series.target_tokens.Increment(static_cast<double>(best.tokens.size()));
   const int32_t unknown = impl_->series.StagesOf(*job.model).unknown_id;
-  impl_->series.unknown_tokens.Increment(
-      static_cast<double>(std::count(job.source.begin(), job.source.end(), unknown)));
+  impl_->series.unknown_tokens.Increment(static_cast<double>(absl::c_count(job.source, unknown)));
   impl_->series.finish[static_cast<size_t>(best.finish_reason)]->Increment();
   if (result.times.steps > 0) {
     impl_->series.token_seconds.Observe(absl::ToDoubleSeconds(result.times.decode) /

@@ -1,8 +1,9 @@
 #include "server/observe/trace.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <random>
+
+#include "absl/algorithm/container.h"
 
 namespace dragoman {
 namespace {
@@ -36,7 +37,7 @@ std::optional<TraceContext> ParseTraceParent(std::string_view header) {
 }
 
 bool IsRequestId(std::string_view id) {
-  return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
+  return !id.empty() && id.size() <= 64 && absl::c_all_of(id, [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '_' || c == '-';
   });

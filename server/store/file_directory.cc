@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "engine/base/status.h"
@@ -25,11 +26,9 @@ absl::Status Failed(const std::string& name) {
 }  // namespace
 
 bool IsPlainName(std::string_view name) {
-  return !name.empty() && name.size() <= 128 && name[0] != '.' &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' ||
-                  c == '.';
-         });
+  return !name.empty() && name.size() <= 128 && name[0] != '.' && absl::c_all_of(name, [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+  });
 }
 
 absl::Status CheckDirectory(const std::string& directory) {

@@ -1,8 +1,8 @@
 #include "server/store/kept_text.h"
 
-#include <algorithm>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
@@ -33,7 +33,7 @@ absl::Status CheckLanguages(const std::string& field, const LanguagePair& langua
                                   std::pair(".target_language", &languages.target)}) {
     const auto is_plain = [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; };
     if (tag->empty()) continue;
-    if (!std::all_of(tag->begin(), tag->end(), is_plain) || !ParseLanguage(*tag).has_value()) {
+    if (!absl::c_all_of(*tag, is_plain) || !ParseLanguage(*tag).has_value()) {
       return InvalidField(field + name, "is not a language");
     }
   }
@@ -46,7 +46,7 @@ absl::Status CheckLine(const std::string& field, std::string_view text, size_t m
     return InvalidField(field, "has ", text.size(), " bytes, the most is ", most);
   }
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  if (std::any_of(text.begin(), text.end(), is_control)) {
+  if (absl::c_any_of(text, is_control)) {
     return InvalidField(field, "has a tab, a line break or another control character");
   }
   return absl::OkStatus();

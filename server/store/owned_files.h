@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -98,8 +99,8 @@ class OwnedFiles {
   // "": it has none.
   std::string IdOfFile(std::string_view name) const {
     if (!IsPlainName(name)) return "";
-    const bool other = std::any_of(kind_.suffixes.begin(), kind_.suffixes.end(),
-                                   [&](std::string_view suffix) { return name.ends_with(suffix); });
+    const bool other = absl::c_any_of(
+        kind_.suffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
     if (other) return std::string(name);
     if (!name.ends_with(kSuffix)) return "";
     return std::string(name.substr(0, name.size() - kSuffix.size()));

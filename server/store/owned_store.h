@@ -11,12 +11,12 @@
 
 #include <malloc.h>
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -64,8 +64,7 @@ class OwnedStore {
     if (files_ != nullptr) {
       for (const Ptr& file : files_->List(principal)) list.push_back(*file);
     }
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Owned& a, const Owned& b) { return a.created < b.created; });
+    absl::c_stable_sort(list, [](const Owned& a, const Owned& b) { return a.created < b.created; });
     return list;
   }
 

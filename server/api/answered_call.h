@@ -91,7 +91,7 @@ class AnsweredExchange final : public UnaryExchange {
                    const ServerParts* parts, const char* method, Caller caller, Done done)
       : call_(
             parts, method, std::move(caller), terms,
-            [=](const Request& request, Call* call) { return answer(request, *parts, call); },
+            [=](const Request& request, Call* call) { return answer(request, call); },
             std::move(done)) {}
 
   void Start(Parse parse) override {

@@ -151,6 +151,7 @@ class Call {
   // Of its request; interactive until it is known.
   void set_priority(Priority priority) { priority_ = priority; }
 
+  const ServerParts& parts() const { return *parts_; }
   // What the caller may do.  REQUIRES: admitted.
   const Permit& permit() const { return *permit_; }
   // REQUIRES: admitted.
@@ -195,8 +196,7 @@ class Call {
 
 // A method that one function answers (answered_call.h).  REQUIRES: the call is admitted.
 template <typename Request, typename Response>
-using AnswerMethod = absl::StatusOr<Response>(const Request& request, const ServerParts& parts,
-                                              Call* call);
+using AnswerMethod = absl::StatusOr<Response>(const Request& request, Call* call);
 
 }  // namespace dragoman
 

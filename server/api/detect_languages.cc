@@ -9,10 +9,10 @@
 namespace dragoman {
 
 absl::StatusOr<v1::DetectLanguageResponse> DetectLanguage(const v1::DetectLanguageRequest& request,
-                                                          const ServerParts& parts, Call* call) {
+                                                          Call* call) {
   call->size().texts = request.contents_size();
-  RETURN_IF_ERROR(
-      CheckTexts({request.contents().begin(), request.contents().end()}, parts.models->limits()));
+  RETURN_IF_ERROR(CheckTexts({request.contents().begin(), request.contents().end()},
+                             call->parts().models->limits()));
   v1::DetectLanguageResponse response;
   for (const std::string& text : request.contents()) {
     v1::DetectedText* const detected = response.add_texts();

@@ -17,9 +17,9 @@ v1::GlossaryEntry AsProto(const GlossaryEntry& entry) {
   return proto;
 }
 
-v1::Glossary AsProto(const Owned& glossary, const ServerParts& parts, const Call& call) {
+v1::Glossary AsProto(const Owned& glossary, const Call& call) {
   v1::Glossary proto;
-  Describe(glossary, parts.glossaries->survives(), call, &proto);
+  Describe(glossary, call.parts().glossaries->survives(), call, &proto);
   for (const OwnedList& list : glossary.lists) {
     v1::GlossaryDictionary* const dictionary = proto.add_dictionaries();
     dictionary->set_source_language(list.languages.source);
@@ -51,29 +51,24 @@ GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
   return entry;
 }
 
-absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& request,
-                                            const ServerParts& parts, Call* call) {
+absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& request, Call* call) {
   GlossaryText text = {.owner = call->principal()};
   Fill(request.glossary(), &text);
+  ASSIGN_OR_RETURN(const Owned glossary, call->parts().glossaries->Create(
+                                             StoreDeadline(call->deadline()), std::move(text)));
+  return AsProto(glossary, *call);
+}
+
+absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request, Call* call) {
   ASSIGN_OR_RETURN(const Owned glossary,
-                   parts.glossaries->Create(StoreDeadline(call->deadline()), std::move(text)));
-  return AsProto(glossary, parts, *call);
+                   call->parts().glossaries->Describe(AskerOf(*call), request.id()));
+  return AsProto(glossary, *call);
 }
 
-absl::StatusOr<v1::Glossary> GetGlossary(const v1::GetGlossaryRequest& request,
-                                         const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(
-      const Owned glossary,
-      parts.glossaries->Describe(StoreDeadline(call->deadline()), request.id(), call->principal()));
-  return AsProto(glossary, parts, *call);
-}
-
-absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& request,
-                                                const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(
-      const GlossaryPtr glossary,
-      parts.glossaries->Find(StoreDeadline(call->deadline()), request.id(), call->principal()));
-  v1::Glossary proto = AsProto(*glossary, parts, *call);
+absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& request, Call* call) {
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
+                   call->parts().glossaries->Find(AskerOf(*call), request.id()));
+  v1::Glossary proto = AsProto(*glossary, *call);
   for (int i = 0; i < proto.dictionaries_size(); ++i) {
     for (const GlossaryEntry& entry : glossary->dictionaries[static_cast<size_t>(i)]->entries()) {
       *proto.mutable_dictionaries(i)->add_entries() = AsProto(entry);
@@ -83,16 +78,15 @@ absl::StatusOr<v1::Glossary> GetGlossaryEntries(const v1::GetGlossaryRequest& re
 }
 
 absl::StatusOr<v1::ListGlossariesResponse> ListGlossaries(const v1::ListGlossariesRequest&,
-                                                          const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const std::vector<Owned> list,
-                   parts.glossaries->List(StoreDeadline(call->deadline()), call->principal()));
+                                                          Call* call) {
+  ASSIGN_OR_RETURN(const std::vector<Owned> list, call->parts().glossaries->List(AskerOf(*call)));
   v1::ListGlossariesResponse response;
-  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, parts, *call);
+  for (const Owned& glossary : list) *response.add_glossaries() = AsProto(glossary, *call);
   return response;
 }
 
 absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& request,
-                                             const ServerParts& parts, Call* call) {
+                                             Call* call) {
   const v1::Glossary& glossary = request.glossary();
   const auto edit = [&](GlossaryText* text) -> absl::Status {
     if (glossary.version() != 0 && glossary.version() != text->version) {
@@ -103,15 +97,13 @@ absl::StatusOr<v1::Glossary> ReplaceGlossary(const v1::ReplaceGlossaryRequest& r
     return absl::OkStatus();
   };
   ASSIGN_OR_RETURN(const Owned stored,
-                   parts.glossaries->Update(StoreDeadline(call->deadline()), request.id(),
-                                            call->principal(), edit));
-  return AsProto(stored, parts, *call);
+                   call->parts().glossaries->Update(AskerOf(*call), request.id(), edit));
+  return AsProto(stored, *call);
 }
 
 absl::StatusOr<v1::DeleteGlossaryResponse> DeleteGlossary(const v1::DeleteGlossaryRequest& request,
-                                                          const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(
-      parts.glossaries->Delete(StoreDeadline(call->deadline()), request.id(), call->principal()));
+                                                          Call* call) {
+  RETURN_IF_ERROR(call->parts().glossaries->Delete(AskerOf(*call), request.id()));
   return v1::DeleteGlossaryResponse();
 }
 

@@ -23,12 +23,16 @@ inline absl::Time StoreDeadline(absl::Time deadline) {
   return std::min(deadline, absl::Now() + kMost);
 }
 
+// Who calls, as the stores want it.
+inline Asker AskerOf(const Call& call) {
+  return {StoreDeadline(call.deadline()), call.principal()};
+}
+
 // What a translation uses.
 struct KeptUse {
   const ServerParts& parts;
-  const std::string& principal;
+  Asker asker;
   const std::string& model;  // a name as in TranslateResponse.model
-  absl::Time until;          // how long it may wait for the store
 };
 
 // Calls `add` for pointers to the things with these ids, which are in `field` of the request, and
@@ -43,15 +47,16 @@ absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const 
     return InvalidField(field, "are ", ids.size(), ", the most is ", kMaxIds);
   }
   for (const std::string& id : ids) {
-    ASSIGN_OR_RETURN(const auto thing, store->Find(use.until, id, use.principal));
+    ASSIGN_OR_RETURN(const auto thing, store->Find(use.asker, id));
     add(thing);
   }
   for (const DefaultIds& by_default : defaults) {
-    const bool is_for = (by_default.principal.empty() || by_default.principal == use.principal) &&
-                        (by_default.model.empty() || by_default.model == use.model);
+    const bool is_for =
+        (by_default.principal.empty() || by_default.principal == use.asker.principal) &&
+        (by_default.model.empty() || by_default.model == use.model);
     if (!is_for) continue;
     for (const std::string& id : by_default.ids) {
-      const auto thing = store->Find(use.until, id, use.principal);
+      const auto thing = store->Find(use.asker, id);
       if (absl::IsUnavailable(thing.status())) return thing.status();
       if (thing.ok()) add(*thing);
     }

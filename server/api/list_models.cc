@@ -37,27 +37,24 @@ v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& perm
   return response;
 }
 
-absl::StatusOr<v1::ListModelsResponse> ListModels(const v1::ListModelsRequest&,
-                                                  const ServerParts& parts, Call* call) {
-  return ListedModels(parts, call->permit());
+absl::StatusOr<v1::ListModelsResponse> ListModels(const v1::ListModelsRequest&, Call* call) {
+  return ListedModels(call->parts(), call->permit());
 }
 
-absl::StatusOr<v1::Model> NamedModel(const std::string& name, const ServerParts& parts,
-                                     Call* call) {
+absl::StatusOr<v1::Model> NamedModel(const std::string& name, Call* call) {
   RETURN_IF_ERROR(call->permit().MayUse(name));
-  const std::shared_ptr<const ModelSet> models = parts.models->Models();
+  const std::shared_ptr<const ModelSet> models = call->parts().models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const found,
                    models->FindModel(name, call->permit().Models()));
   const ServedModel now = found->Now();
   call->set_translator(now.stable);
   v1::Model model;
-  Describe(parts, now, found == models->default_model(call->permit().Models()), &model);
+  Describe(call->parts(), now, found == models->default_model(call->permit().Models()), &model);
   return model;
 }
 
-absl::StatusOr<v1::Model> GetModel(const v1::GetModelRequest& request, const ServerParts& parts,
-                                   Call* call) {
-  return NamedModel(request.name(), parts, call);
+absl::StatusOr<v1::Model> GetModel(const v1::GetModelRequest& request, Call* call) {
+  return NamedModel(request.name(), call);
 }
 
 }  // namespace dragoman

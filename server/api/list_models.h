@@ -15,7 +15,7 @@ v1::ListModelsResponse ListedModels(const ServerParts& parts, const Permit& perm
 
 // NOT_FOUND if no model has that name, PERMISSION_DENIED if the caller may not use it; the default
 // one if it is empty.  REQUIRES: the call is admitted.
-absl::StatusOr<v1::Model> NamedModel(const std::string& name, const ServerParts& parts, Call* call);
+absl::StatusOr<v1::Model> NamedModel(const std::string& name, Call* call);
 
 // Both also answer while the server drains.
 AnswerMethod<v1::ListModelsRequest, v1::ListModelsResponse> ListModels;

@@ -9,9 +9,9 @@ namespace {
 
 constexpr int kMaxPage = 1000;  // segments
 
-v1::TranslationMemory MemoryProto(const Owned& memory, const ServerParts& parts, const Call& call) {
+v1::TranslationMemory MemoryProto(const Owned& memory, const Call& call) {
   v1::TranslationMemory proto;
-  Describe(memory, parts.memories->survives(), call, &proto);
+  Describe(memory, call.parts().memories->survives(), call, &proto);
   proto.set_source_language(memory.lists[0].languages.source);
   proto.set_target_language(memory.lists[0].languages.target);
   proto.set_segment_count(static_cast<int>(memory.lists[0].size));
@@ -31,47 +31,43 @@ std::vector<MemorySegment> SegmentsFrom(const Protos& protos) {
 }  // namespace
 
 absl::StatusOr<v1::TranslationMemory> CreateMemory(const v1::CreateMemoryRequest& request,
-                                                   const ServerParts& parts, Call* call) {
+                                                   Call* call) {
   const v1::TranslationMemory& memory = request.memory();
-  ASSIGN_OR_RETURN(
-      const Owned stored,
-      parts.memories->Create(StoreDeadline(call->deadline()),
-                             {.name = memory.name(),
-                              .owner = call->principal(),
-                              .shared = memory.shared(),
-                              .languages = {memory.source_language(), memory.target_language()},
-                              .segments = SegmentsFrom(request.segments())}));
-  return MemoryProto(stored, parts, *call);
+  ASSIGN_OR_RETURN(const Owned stored,
+                   call->parts().memories->Create(
+                       StoreDeadline(call->deadline()),
+                       {.name = memory.name(),
+                        .owner = call->principal(),
+                        .shared = memory.shared(),
+                        .languages = {memory.source_language(), memory.target_language()},
+                        .segments = SegmentsFrom(request.segments())}));
+  return MemoryProto(stored, *call);
 }
 
-absl::StatusOr<v1::TranslationMemory> GetMemory(const v1::GetMemoryRequest& request,
-                                                const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const Owned memory, parts.memories->Describe(StoreDeadline(call->deadline()),
-                                                                request.id(), call->principal()));
-  return MemoryProto(memory, parts, *call);
+absl::StatusOr<v1::TranslationMemory> GetMemory(const v1::GetMemoryRequest& request, Call* call) {
+  ASSIGN_OR_RETURN(const Owned memory,
+                   call->parts().memories->Describe(AskerOf(*call), request.id()));
+  return MemoryProto(memory, *call);
 }
 
-absl::StatusOr<v1::ListMemoriesResponse> ListMemories(const v1::ListMemoriesRequest&,
-                                                      const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(const std::vector<Owned> list,
-                   parts.memories->List(StoreDeadline(call->deadline()), call->principal()));
+absl::StatusOr<v1::ListMemoriesResponse> ListMemories(const v1::ListMemoriesRequest&, Call* call) {
+  ASSIGN_OR_RETURN(const std::vector<Owned> list, call->parts().memories->List(AskerOf(*call)));
   v1::ListMemoriesResponse response;
-  for (const Owned& memory : list) *response.add_memories() = MemoryProto(memory, parts, *call);
+  for (const Owned& memory : list) *response.add_memories() = MemoryProto(memory, *call);
   return response;
 }
 
 absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(
-    const v1::GetMemorySegmentsRequest& request, const ServerParts& parts, Call* call) {
-  ASSIGN_OR_RETURN(
-      const StoredMemoryPtr memory,
-      parts.memories->Find(StoreDeadline(call->deadline()), request.id(), call->principal()));
+    const v1::GetMemorySegmentsRequest& request, Call* call) {
+  ASSIGN_OR_RETURN(const StoredMemoryPtr memory,
+                   call->parts().memories->Find(AskerOf(*call), request.id()));
   if (request.start() < 0) return InvalidField("start", "is negative");
   if (request.limit() < 0 || request.limit() > kMaxPage) {
     return InvalidField("limit", "is ", request.limit(), ", want at most ", kMaxPage);
   }
   const int limit = request.limit() > 0 ? request.limit() : kMaxPage;
   v1::GetMemorySegmentsResponse response;
-  *response.mutable_memory() = MemoryProto(*memory, parts, *call);
+  *response.mutable_memory() = MemoryProto(*memory, *call);
   for (const MemorySegment& segment :
        memory->memory->Segments(static_cast<size_t>(request.start()), static_cast<size_t>(limit))) {
     v1::MemorySegment* const proto = response.add_segments();
@@ -84,18 +80,17 @@ absl::StatusOr<v1::GetMemorySegmentsResponse> GetMemorySegments(
 }
 
 absl::StatusOr<v1::TranslationMemory> LearnSegments(const v1::LearnSegmentsRequest& request,
-                                                    const ServerParts& parts, Call* call) {
+                                                    Call* call) {
   if (request.segments().empty()) return InvalidField("segments", "are none, want at least one");
   ASSIGN_OR_RETURN(const Owned memory,
-                   parts.memories->Learn(StoreDeadline(call->deadline()), request.id(),
-                                         call->principal(), SegmentsFrom(request.segments())));
-  return MemoryProto(memory, parts, *call);
+                   call->parts().memories->Learn(AskerOf(*call), request.id(),
+                                                 SegmentsFrom(request.segments())));
+  return MemoryProto(memory, *call);
 }
 
 absl::StatusOr<v1::DeleteMemoryResponse> DeleteMemory(const v1::DeleteMemoryRequest& request,
-                                                      const ServerParts& parts, Call* call) {
-  RETURN_IF_ERROR(
-      parts.memories->Delete(StoreDeadline(call->deadline()), request.id(), call->principal()));
+                                                      Call* call) {
+  RETURN_IF_ERROR(call->parts().memories->Delete(AskerOf(*call), request.id()));
   return v1::DeleteMemoryResponse();
 }
 

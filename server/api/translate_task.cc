@@ -41,7 +41,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
       request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
   const std::string model = WithoutLabels(route_->name());
-  const KeptUse use = {*parts_, permit.principal(), model, StoreDeadline(deadline)};
+  const KeptUse use = {*parts_, {StoreDeadline(deadline), permit.principal()}, model};
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(use, request));
   ASSIGN_OR_RETURN(request_.memories, MemoriesFor(use, request));
   RETURN_IF_ERROR(JudgeOptions());

@@ -103,7 +103,7 @@ HttpHandler KeptHandler(const ApiContext& context, const KeptRoute& to) {
     AnswerCall(context, method, *request, std::move(answer), std::move(fields),
                [request, to](const ApiContext& its, const CompatFields& of, Call* call) {
                  return to.answer({its, *request, of, call, IdIn(*request, to.path),
-                                   to.path.starts_with("/v3/"), StoreDeadline(call->deadline())});
+                                   to.path.starts_with("/v3/"), AskerOf(*call)});
                });
   };
 }
@@ -327,7 +327,7 @@ absl::Status CheckGlossaries(const ApiContext& context, const std::string& princ
                              absl::Time deadline, const v1::TranslateRequest& request) {
   for (const std::string& id : request.glossary_ids()) {
     ASSIGN_OR_RETURN(const Owned glossary,
-                     context.parts->glossaries->Describe(StoreDeadline(deadline), id, principal));
+                     context.parts->glossaries->Describe({StoreDeadline(deadline), principal}, id));
     const std::string& source = request.source_language();
     const bool fits = absl::c_any_of(glossary.lists, [&](const OwnedList& list) {
       return (source == "auto" || IsLanguage(list.languages.source, source)) &&

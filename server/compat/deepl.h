@@ -37,7 +37,7 @@ struct KeptCall {
   Call* call;
   std::string id;  // what stands for the * of the path
   bool several;    // version 3: several pairs of languages
-  absl::Time until;
+  Asker asker;
 };
 
 struct KeptRoute {

@@ -138,14 +138,13 @@ GlossaryStore* StoreOf(const KeptCall& call) { return call.context.parts->glossa
 Answer Create(const KeptCall& call) {
   ASSIGN_OR_RETURN(GlossaryText text, ReadGlossary(call.fields, call.several));
   text.owner = call.call->principal();
-  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(call)->Create(call.until, std::move(text)));
+  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(call)->Create(call.asker.until, std::move(text)));
   return JsonResponse(201, Describe(glossary, call.several));
 }
 
 Answer List(const KeptCall& call) {
   Json glossaries = Json::array();
-  ASSIGN_OR_RETURN(const std::vector<Owned> list,
-                   StoreOf(call)->List(call.until, call.call->principal()));
+  ASSIGN_OR_RETURN(const std::vector<Owned> list, StoreOf(call)->List(call.asker));
   for (const Owned& glossary : list) {
     if (!call.several && glossary.lists.size() != 1) continue;
     glossaries.push_back(Describe(glossary, call.several));
@@ -154,20 +153,18 @@ Answer List(const KeptCall& call) {
 }
 
 Answer Get(const KeptCall& call) {
-  ASSIGN_OR_RETURN(const Owned glossary,
-                   StoreOf(call)->Describe(call.until, call.id, call.call->principal()));
+  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(call)->Describe(call.asker, call.id));
   return JsonResponse(200, Describe(glossary, call.several));
 }
 
 Answer Delete(const KeptCall& call) {
-  RETURN_IF_ERROR(StoreOf(call)->Delete(call.until, call.id, call.call->principal()));
+  RETURN_IF_ERROR(StoreOf(call)->Delete(call.asker, call.id));
   return HttpResponse{.code = 204};
 }
 
 // The entries of the pair that is named, or of all.
 Answer GetEntries(const KeptCall& call) {
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   StoreOf(call)->Find(call.until, call.id, call.call->principal()));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(call)->Find(call.asker, call.id));
   LanguagePair wanted;
   if (call.fields.Has("source_lang")) {
     ASSIGN_OR_RETURN(wanted, ReadLanguages(call.fields));
@@ -216,8 +213,7 @@ Answer Patch(const KeptCall& call) {
     for (const GlossaryDictionary& dictionary : by_languages.dictionaries) Merge(dictionary, text);
     return absl::OkStatus();
   };
-  ASSIGN_OR_RETURN(const Owned glossary,
-                   StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit));
+  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(call)->Update(call.asker, call.id, edit));
   return JsonResponse(200, Describe(glossary, /*several=*/true));
 }
 
@@ -227,8 +223,7 @@ Answer PutDictionary(const KeptCall& call) {
     DictionaryFor(dictionary.languages, text).entries = dictionary.entries;
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(
-      StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit).status());
+  RETURN_IF_ERROR(StoreOf(call)->Update(call.asker, call.id, edit).status());
   return JsonResponse(
       200, Describe({dictionary.languages, static_cast<int64_t>(dictionary.entries.size())}));
 }
@@ -241,8 +236,7 @@ Answer DeleteDictionary(const KeptCall& call) {
     if (removed > 0) return absl::OkStatus();
     return absl::NotFoundError("the glossary has no dictionary for these languages");
   };
-  RETURN_IF_ERROR(
-      StoreOf(call)->Update(call.until, call.id, call.call->principal(), edit).status());
+  RETURN_IF_ERROR(StoreOf(call)->Update(call.asker, call.id, edit).status());
   return HttpResponse{.code = 204};
 }
 

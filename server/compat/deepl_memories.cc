@@ -108,6 +108,12 @@ class Jobs {
   std::map<std::string, std::pair<Job, Share>> jobs_ ABSL_GUARDED_BY(mutex_);
 };
 
+absl::StatusOr<v1::TranslationMemory> FindMemory(const KeptCall& call, const std::string& id) {
+  v1::GetMemoryRequest request;
+  request.set_id(id);
+  return GetMemory(request, call.call);
+}
+
 absl::Status Begin(const KeptCall& call, Job job, Jobs* jobs) {
   job.principal = call.call->principal();
   job.authorization = std::string(call.http.Header("authorization"));
@@ -134,9 +140,7 @@ Answer BeginImport(const KeptCall& call, Jobs* jobs) {
 }
 
 Answer BeginExport(const KeptCall& call, Jobs* jobs) {
-  v1::GetMemoryRequest request;
-  request.set_id(call.id);
-  RETURN_IF_ERROR(GetMemory(request, *call.context.parts, call.call).status());
+  RETURN_IF_ERROR(FindMemory(call, call.id).status());
   const Job job = {.memory_id = call.id};
   RETURN_IF_ERROR(Begin(call, job, jobs));
   return JsonResponse(
@@ -194,7 +198,7 @@ absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
   text.name = job.name;
   text.owner = call.call->principal();
   ASSIGN_OR_RETURN(const Owned made,
-                   call.context.parts->memories->Create(call.until, std::move(text)));
+                   call.context.parts->memories->Create(call.asker.until, std::move(text)));
   return made.id;
 }
 
@@ -221,7 +225,7 @@ absl::StatusOr<int> ReadSegments(
   request.set_limit(kStep);
   for (request.set_start(start);; request.set_start(request.start() + kStep)) {
     ASSIGN_OR_RETURN(const v1::GetMemorySegmentsResponse page,
-                     GetMemorySegments(request, *call.context.parts, call.call));
+                     GetMemorySegments(request, call.call));
     bool more = page.segments_size() == kStep;
     for (const v1::MemorySegment& segment : page.segments()) {
       ASSIGN_OR_RETURN(const bool wanted, add(segment));
@@ -236,10 +240,7 @@ absl::StatusOr<int> ReadSegments(
 Answer GetFile(const KeptCall& call, const Jobs* jobs) {
   ASSIGN_OR_RETURN(const Job job, jobs->Find(call.id));
   if (job.is_import) return absl::NotFoundError("the job has no file");
-  v1::GetMemoryRequest request;
-  request.set_id(job.memory_id);
-  ASSIGN_OR_RETURN(const v1::TranslationMemory memory,
-                   GetMemory(request, *call.context.parts, call.call));
+  ASSIGN_OR_RETURN(const v1::TranslationMemory memory, FindMemory(call, job.memory_id));
   TmxMemory tmx = {memory.source_language(), memory.target_language(), {}};
   ASSIGN_OR_RETURN(Share share, call.context.parts->requests->Take(
                                     HolderOf(call.call->principal(), call.http.peer), 0));
@@ -317,8 +318,7 @@ Answer List(const KeptCall& call) {
   constexpr int kMost = 25;  // in a page
   ASSIGN_OR_RETURN(const int page, NumberIn(call.fields, "page", 0, 0, 1'000'000));
   ASSIGN_OR_RETURN(const int size, NumberIn(call.fields, "page_size", kMost, 1, kMost));
-  ASSIGN_OR_RETURN(const v1::ListMemoriesResponse list,
-                   ListMemories({}, *call.context.parts, call.call));
+  ASSIGN_OR_RETURN(const v1::ListMemoriesResponse list, ListMemories({}, call.call));
   Json memories = Json::array();
   for (int i = page * size; i < std::min(page * size + size, list.memories_size()); ++i) {
     memories.push_back(Describe(list.memories(i)));
@@ -328,17 +328,14 @@ Answer List(const KeptCall& call) {
 }
 
 Answer Get(const KeptCall& call) {
-  v1::GetMemoryRequest request;
-  request.set_id(call.id);
-  ASSIGN_OR_RETURN(const v1::TranslationMemory memory,
-                   GetMemory(request, *call.context.parts, call.call));
+  ASSIGN_OR_RETURN(const v1::TranslationMemory memory, FindMemory(call, call.id));
   return JsonResponse(200, Describe(memory));
 }
 
 Answer Delete(const KeptCall& call) {
   v1::DeleteMemoryRequest request;
   request.set_id(call.id);
-  RETURN_IF_ERROR(DeleteMemory(request, *call.context.parts, call.call).status());
+  RETURN_IF_ERROR(DeleteMemory(request, call.call).status());
   return HttpResponse{.code = 204};
 }
 
@@ -353,10 +350,7 @@ Answer ListSegments(const KeptCall& call) {
   }
   const auto cased = [&](const std::string& text) { return exact ? text : InUpperCase(text); };
   filter = cased(filter);
-  v1::GetMemoryRequest request;
-  request.set_id(call.id);
-  ASSIGN_OR_RETURN(const v1::TranslationMemory memory,
-                   GetMemory(request, *call.context.parts, call.call));
+  ASSIGN_OR_RETURN(const v1::TranslationMemory memory, FindMemory(call, call.id));
   int next = start;
   Json segments = Json::array();
   const auto add = [&](const v1::MemorySegment& segment) -> absl::StatusOr<bool> {

@@ -44,7 +44,6 @@ constexpr int kMostInPage = 1000;
 constexpr AnswerTerms kStored = {.work = CallWork::kStore};
 
 GlossaryStore& StoreOf(const ApiContext& context) { return *context.parts->glossaries; }
-absl::Time Until(const Call& call) { return StoreDeadline(call.deadline()); }
 
 // What a name of the form LOCATION/glossaries/ID[/glossaryEntries/ID] says.
 struct Resource {
@@ -125,16 +124,16 @@ Answer Create(const ApiContext& context, const CompatFields& fields, Call* call)
     ASSIGN_OR_RETURN(*tag, pair.Text(field));
     if (tag->empty()) return InvalidField(absl::StrCat("languagePair.", field), "is missing");
   }
-  ASSIGN_OR_RETURN(const Owned glossary,
-                   StoreOf(context).Create(Until(*call), std::move(text), "", /*unique=*/true));
+  ASSIGN_OR_RETURN(
+      const Owned glossary,
+      StoreOf(context).Create(AskerOf(*call).until, std::move(text), "", /*unique=*/true));
   return Done(resource, "CreateGlossary", "Glossary", Describe(glossary, resource.glossary));
 }
 
 Answer ListAll(const ApiContext& context, const CompatFields& fields, Call* call) {
   RETURN_IF_ERROR(fields.Refuse({"filter"}));
   ASSIGN_OR_RETURN(const std::string parent, fields.Text("parent"));
-  ASSIGN_OR_RETURN(const std::vector<Owned> list,
-                   StoreOf(context).List(Until(*call), call->principal()));
+  ASSIGN_OR_RETURN(const std::vector<Owned> list, StoreOf(context).List(AskerOf(*call)));
   ASSIGN_OR_RETURN(const Page page, PageOf(fields, list.size()));
   Json glossaries = Json::array();
   std::set<std::string> names;
@@ -151,14 +150,13 @@ Answer ListAll(const ApiContext& context, const CompatFields& fields, Call* call
 
 Answer Get(const ApiContext& context, const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
-  ASSIGN_OR_RETURN(const Owned glossary,
-                   StoreOf(context).Describe(Until(*call), resource.id, call->principal()));
+  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(context).Describe(AskerOf(*call), resource.id));
   return JsonResponse(200, Describe(glossary, resource.glossary));
 }
 
 Answer Delete(const ApiContext& context, const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
-  RETURN_IF_ERROR(StoreOf(context).Delete(Until(*call), resource.id, call->principal()));
+  RETURN_IF_ERROR(StoreOf(context).Delete(AskerOf(*call), resource.id));
   return Done(resource, "DeleteGlossary", "DeleteGlossaryResponse", {{"name", resource.glossary}});
 }
 
@@ -227,7 +225,7 @@ absl::Status EditEntries(const ApiContext& context, const Call& call, const Reso
     }
     return none;
   };
-  return StoreOf(context).Update(Until(call), resource.id, call.principal(), edit_list).status();
+  return StoreOf(context).Update(AskerOf(call), resource.id, edit_list).status();
 }
 
 Answer CreateEntry(const ApiContext& context, const CompatFields& fields, Call* call) {
@@ -249,8 +247,7 @@ Answer CreateEntry(const ApiContext& context, const CompatFields& fields, Call* 
 
 Answer ListEntries(const ApiContext& context, const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "parent"));
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   StoreOf(context).Find(Until(*call), resource.id, call->principal()));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(context).Find(AskerOf(*call), resource.id));
   ASSIGN_OR_RETURN(const Page page, PageOf(fields, static_cast<size_t>(glossary->size())));
   Json entries = Json::array();
   size_t before = 0;  // in other lists
@@ -268,8 +265,7 @@ Answer ListEntries(const ApiContext& context, const CompatFields& fields, Call* 
 Answer GetEntry(const ApiContext& context, const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
   const Terms key = KeyOf(resource);
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary,
-                   StoreOf(context).Find(Until(*call), resource.id, call->principal()));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(context).Find(AskerOf(*call), resource.id));
   for (const auto& list : glossary->dictionaries) {
     const auto at = Find(list->entries(), key.entry.source);
     if (!(list->languages() == key.languages) || at == list->entries().end()) continue;

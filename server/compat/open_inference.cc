@@ -336,7 +336,7 @@ std::vector<std::string> VersionsOf(const v1::Model& model) {
 absl::StatusOr<v1::Model> Find(const ApiContext& context, const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::string name, fields.Text("name"));
   ASSIGN_OR_RETURN(const std::string version, fields.Text("version"));
-  ASSIGN_OR_RETURN(v1::Model model, NamedModel(name, *context.parts, call));
+  ASSIGN_OR_RETURN(v1::Model model, NamedModel(name, call));
   const std::vector<std::string> versions = VersionsOf(model);
   if (version.empty() || absl::c_linear_search(versions, version)) return model;
   return NotFoundError("the model has no version \"", version.substr(0, 32), "\"");

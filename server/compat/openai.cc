@@ -486,8 +486,7 @@ absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const CompatF
 absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const CompatFields& fields,
                                       Call* call) {
   ASSIGN_OR_RETURN(const std::string path, fields.Text("path"));
-  ASSIGN_OR_RETURN(const v1::Model model,
-                   NamedModel(path.substr(sizeof(kModels)), *context.parts, call));
+  ASSIGN_OR_RETURN(const v1::Model model, NamedModel(path.substr(sizeof(kModels)), call));
   ASSIGN_OR_RETURN(const std::string own, ToJson(model));
   Json body = Json::parse(own);
   body.update(ModelFields(model.name()));

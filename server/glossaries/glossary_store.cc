@@ -139,24 +139,22 @@ absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText gloss
   });
 }
 
-absl::StatusOr<Owned> GlossaryStore::Update(absl::Time until, const std::string& id,
-                                            const std::string& principal,
+absl::StatusOr<Owned> GlossaryStore::Update(const Asker& asker, const std::string& id,
                                             absl::FunctionRef<absl::Status(GlossaryText*)> edit) {
-  ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+  ASSIGN_OR_RETURN(const Ptr file, FindFile(id, asker.principal));
   if (file != nullptr) return NotYours(Kind().noun);
-  return rows().Change(
-      until, id, principal, [&](Connection* connection, Owned* thing) -> absl::Status {
-        ASSIGN_OR_RETURN(const StoredText before, ReadContents(connection, thing->id));
-        GlossaryText text = {.name = thing->name,
-                             .owner = thing->owner,
-                             .shared = thing->shared,
-                             .version = thing->version - 1,
-                             .created = thing->created,
-                             .dictionaries = before.dictionaries};
-        RETURN_IF_ERROR(edit(&text));
-        RETURN_IF_ERROR(Check(&text));
-        return WriteContents(connection, text, before, thing);
-      });
+  return rows().Change(asker, id, [&](Connection* connection, Owned* thing) -> absl::Status {
+    ASSIGN_OR_RETURN(const StoredText before, ReadContents(connection, thing->id));
+    GlossaryText text = {.name = thing->name,
+                         .owner = thing->owner,
+                         .shared = thing->shared,
+                         .version = thing->version - 1,
+                         .created = thing->created,
+                         .dictionaries = before.dictionaries};
+    RETURN_IF_ERROR(edit(&text));
+    RETURN_IF_ERROR(Check(&text));
+    return WriteContents(connection, text, before, thing);
+  });
 }
 
 absl::StatusOr<GlossaryPtr> GlossaryStore::Load(Connection* connection, Owned thing,

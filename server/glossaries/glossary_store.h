@@ -38,8 +38,7 @@ class GlossaryStore final : public OwnedStore<StoredGlossary> {
                                bool unique = false);
   // Stores what `edit` makes of it, as the next version; the owner stays.  Also the errors of
   // OwnedRows::Change.  `edit` may be called again.
-  absl::StatusOr<Owned> Update(absl::Time until, const std::string& id,
-                               const std::string& principal,
+  absl::StatusOr<Owned> Update(const Asker& asker, const std::string& id,
                                absl::FunctionRef<absl::Status(GlossaryText*)> edit);
 
  private:

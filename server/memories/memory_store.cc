@@ -148,15 +148,14 @@ absl::StatusOr<Owned> MemoryStore::Create(absl::Time until, MemoryText memory,
                        });
 }
 
-absl::StatusOr<Owned> MemoryStore::Learn(absl::Time until, const std::string& id,
-                                         const std::string& principal,
+absl::StatusOr<Owned> MemoryStore::Learn(const Asker& asker, const std::string& id,
                                          std::vector<MemorySegment> segments) {
   TidySegments(&segments);
   RETURN_IF_ERROR(CheckSegments(segments));
-  ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+  ASSIGN_OR_RETURN(const Ptr file, FindFile(id, asker.principal));
   if (file != nullptr) return NotYours(Kind().noun);
   const std::vector<KeyedSegment> keyed = Keyed(&segments);
-  return rows().Change(until, id, principal, [&](Connection* connection, Owned* memory) {
+  return rows().Change(asker, id, [&](Connection* connection, Owned* memory) {
     return WriteSegments(connection, keyed, memory);
   });
 }

@@ -40,7 +40,7 @@ class MemoryStore final : public OwnedStore<StoredMemory> {
   absl::StatusOr<Owned> Create(absl::Time until, MemoryText memory, const std::string& id = "");
   // Adds segments, or puts them in the place of those with the same source and context.  Also
   // the errors of OwnedRows::Change.
-  absl::StatusOr<Owned> Learn(absl::Time until, const std::string& id, const std::string& principal,
+  absl::StatusOr<Owned> Learn(const Asker& asker, const std::string& id,
                               std::vector<MemorySegment> segments);
 
  private:

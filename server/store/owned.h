@@ -16,6 +16,12 @@
 
 namespace dragoman {
 
+// Who asks for a thing, and how long it may wait for the store.
+struct Asker {
+  absl::Time until;
+  std::string principal;
+};
+
 // Entries of a glossary or segments of a translation memory, for a pair of languages.
 struct OwnedList {
   LanguagePair languages;  // tags; "": any

@@ -100,25 +100,24 @@ absl::StatusOr<Owned> OwnedRows::FindOwn(Connection* connection, const std::stri
   return NotYours(kind_.noun);
 }
 
-absl::Status OwnedRows::Read(absl::Time until, const std::string& id, const std::string& principal,
+absl::Status OwnedRows::Read(const Asker& asker, const std::string& id,
                              absl::FunctionRef<absl::Status(Connection*, Owned)> read) const {
-  return database_->Transact(until, Database::kRead, [&](Connection* connection) -> absl::Status {
-    ASSIGN_OR_RETURN(Owned thing, FindIn(connection, id, principal));
-    return read(connection, std::move(thing));
-  });
+  return database_->Transact(
+      asker.until, Database::kRead, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(Owned thing, FindIn(connection, id, asker.principal));
+        return read(connection, std::move(thing));
+      });
 }
 
-absl::StatusOr<Owned> OwnedRows::Find(absl::Time until, const std::string& id,
-                                      const std::string& principal) const {
+absl::StatusOr<Owned> OwnedRows::Find(const Asker& asker, const std::string& id) const {
   return database_->Ask<Owned>(
-      until, [&](Connection* connection) { return FindIn(connection, id, principal); });
+      asker.until, [&](Connection* connection) { return FindIn(connection, id, asker.principal); });
 }
 
-absl::StatusOr<std::vector<Owned>> OwnedRows::List(absl::Time until,
-                                                   const std::string& principal) const {
-  return database_->Ask<std::vector<Owned>>(until, [&](Connection* connection) {
+absl::StatusOr<std::vector<Owned>> OwnedRows::List(const Asker& asker) const {
+  return database_->Ask<std::vector<Owned>>(asker.until, [&](Connection* connection) {
     return Select(connection, "kind = $1 AND (owner = $2 OR owner = '' OR shared = 1)",
-                  {kind_.number, principal});
+                  {kind_.number, asker.principal});
   });
 }
 
@@ -215,17 +214,17 @@ absl::StatusOr<Owned> OwnedRows::Create(absl::Time until, Owned thing, bool uniq
   return stored;
 }
 
-absl::StatusOr<Owned> OwnedRows::Change(absl::Time until, const std::string& id,
-                                        const std::string& principal, Write write) const {
+absl::StatusOr<Owned> OwnedRows::Change(const Asker& asker, const std::string& id,
+                                        Write write) const {
   Owned changed;
-  RETURN_IF_ERROR(
-      database_->Transact(until, Database::kWrite, [&](Connection* connection) -> absl::Status {
-        ASSIGN_OR_RETURN(changed, FindOwn(connection, id, principal));
+  RETURN_IF_ERROR(database_->Transact(
+      asker.until, Database::kWrite, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(changed, FindOwn(connection, id, asker.principal));
         RETURN_IF_ERROR(LockOwner(connection, changed.owner));
         // This locks the row, and so what is read now is the latest version.
         RETURN_IF_ERROR(
             connection->Do("UPDATE kept SET version = version + 1 WHERE id = $1", {changed.id}));
-        ASSIGN_OR_RETURN(changed, FindIn(connection, changed.id, principal));
+        ASSIGN_OR_RETURN(changed, FindIn(connection, changed.id, asker.principal));
         const int64_t before = changed.bytes;
         RETURN_IF_ERROR(write(connection, &changed));
         return Finish(connection, changed, before);
@@ -233,17 +232,18 @@ absl::StatusOr<Owned> OwnedRows::Change(absl::Time until, const std::string& id,
   return changed;
 }
 
-absl::Status OwnedRows::Delete(absl::Time until, const std::string& id,
-                               const std::string& principal) const {
-  return database_->Transact(until, Database::kWrite, [&](Connection* connection) -> absl::Status {
-    ASSIGN_OR_RETURN(const Owned thing, FindOwn(connection, id, principal));
-    RETURN_IF_ERROR(LockOwner(connection, thing.owner));
-    ASSIGN_OR_RETURN(const std::vector<Row> deleted,
-                     connection->Run("DELETE FROM kept WHERE id = $1 RETURNING bytes", {thing.id}));
-    if (deleted.empty()) return kind_.not_found(id);
-    return connection->Do("UPDATE owners SET bytes = bytes - $1 WHERE owner = $2",
-                          {deleted[0].number(0), thing.owner});
-  });
+absl::Status OwnedRows::Delete(const Asker& asker, const std::string& id) const {
+  return database_->Transact(
+      asker.until, Database::kWrite, [&](Connection* connection) -> absl::Status {
+        ASSIGN_OR_RETURN(const Owned thing, FindOwn(connection, id, asker.principal));
+        RETURN_IF_ERROR(LockOwner(connection, thing.owner));
+        ASSIGN_OR_RETURN(
+            const std::vector<Row> deleted,
+            connection->Run("DELETE FROM kept WHERE id = $1 RETURNING bytes", {thing.id}));
+        if (deleted.empty()) return kind_.not_found(id);
+        return connection->Do("UPDATE owners SET bytes = bytes - $1 WHERE owner = $2",
+                              {deleted[0].number(0), thing.owner});
+      });
 }
 
 }  // namespace dragoman

@@ -73,12 +73,11 @@ class OwnedRows {
   // An id may also be the name of a thing that the principal owns, of several the oldest. NOT_FOUND
   // if it sees none of that id.  As of all functions here, UNAVAILABLE if the
   // database cannot be reached.
-  absl::StatusOr<Owned> Find(absl::Time until, const std::string& id,
-                             const std::string& principal) const;
+  absl::StatusOr<Owned> Find(const Asker& asker, const std::string& id) const;
   // Those that it sees, the oldest first.
-  absl::StatusOr<std::vector<Owned>> List(absl::Time until, const std::string& principal) const;
+  absl::StatusOr<std::vector<Owned>> List(const Asker& asker) const;
   // Calls `read` with the thing as it is, in one transaction.
-  absl::Status Read(absl::Time until, const std::string& id, const std::string& principal,
+  absl::Status Read(const Asker& asker, const std::string& id,
                     absl::FunctionRef<absl::Status(Connection*, Owned)> read) const;
 
   // Stores a new thing: under a new id or, if it has one, as it is.  RESOURCE_EXHAUSTED over the
@@ -87,9 +86,8 @@ class OwnedRows {
   absl::StatusOr<Owned> Create(absl::Time until, Owned thing, bool unique, Write write) const;
   // Makes the next version.  Also the errors of Find, and FAILED_PRECONDITION if it is not the
   // principal's to change.
-  absl::StatusOr<Owned> Change(absl::Time until, const std::string& id,
-                               const std::string& principal, Write write) const;
-  absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) const;
+  absl::StatusOr<Owned> Change(const Asker& asker, const std::string& id, Write write) const;
+  absl::Status Delete(const Asker& asker, const std::string& id) const;
 
  private:
   absl::StatusOr<Owned> FindIn(Connection* connection, const std::string& id,

@@ -51,18 +51,17 @@ class OwnedStore {
   // What is known of a thing.  NOT_FOUND if the principal sees none of that id; of a file,
   // FAILED_PRECONDITION or UNAVAILABLE if it could never be read.  As of all functions here,
   // UNAVAILABLE if the store cannot be reached.
-  absl::StatusOr<Owned> Describe(absl::Time until, const std::string& id,
-                                 const std::string& principal) const {
-    ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+  absl::StatusOr<Owned> Describe(const Asker& asker, const std::string& id) const {
+    ASSIGN_OR_RETURN(const Ptr file, FindFile(id, asker.principal));
     if (file != nullptr) return Owned(*file);
-    return rows_.Find(until, id, principal);
+    return rows_.Find(asker, id);
   }
 
   // Those that it sees, the oldest first.
-  absl::StatusOr<std::vector<Owned>> List(absl::Time until, const std::string& principal) const {
-    ASSIGN_OR_RETURN(std::vector<Owned> list, rows_.List(until, principal));
+  absl::StatusOr<std::vector<Owned>> List(const Asker& asker) const {
+    ASSIGN_OR_RETURN(std::vector<Owned> list, rows_.List(asker));
     if (files_ != nullptr) {
-      for (const Ptr& file : files_->List(principal)) list.push_back(*file);
+      for (const Ptr& file : files_->List(asker.principal)) list.push_back(*file);
     }
     absl::c_stable_sort(list, [](const Owned& a, const Owned& b) { return a.created < b.created; });
     return list;
@@ -70,11 +69,10 @@ class OwnedStore {
 
   // A thing with its index.  Also RESOURCE_EXHAUSTED if that is larger than all indices may be, or
   // than what those that requests use leave of that.
-  absl::StatusOr<Ptr> Find(absl::Time until, const std::string& id,
-                           const std::string& principal) const {
-    ASSIGN_OR_RETURN(Ptr found, FindFile(id, principal));
+  absl::StatusOr<Ptr> Find(const Asker& asker, const std::string& id) const {
+    ASSIGN_OR_RETURN(Ptr found, FindFile(id, asker.principal));
     if (found != nullptr) return found;
-    ASSIGN_OR_RETURN(const Owned thing, rows_.Find(until, id, principal));
+    ASSIGN_OR_RETURN(const Owned thing, rows_.Find(asker, id));
     found = IndexOf(indices_->Get(thing.id));
     if (found != nullptr && found->version >= thing.version) return found;
     if (const int64_t bytes = IndexBytes(thing); bytes > indices_->most_bytes()) {
@@ -85,8 +83,8 @@ class OwnedStore {
     IndexCache::Entry known = indices_->Get(thing.id);
     if (known.index != nullptr && IndexOf(known)->version >= thing.version) return IndexOf(known);
     IndexCache::Entry read;
-    RETURN_IF_ERROR(rows_.Read(
-        until, thing.id, principal, [&](Connection* connection, Owned now) -> absl::Status {
+    RETURN_IF_ERROR(
+        rows_.Read(asker, thing.id, [&](Connection* connection, Owned now) -> absl::Status {
           RETURN_IF_ERROR(TakeMemory(now, &known, &read.share));
           ASSIGN_OR_RETURN(read.index, Load(connection, std::move(now), IndexOf(known)));
           return absl::OkStatus();
@@ -102,10 +100,10 @@ class OwnedStore {
     return found;
   }
 
-  absl::Status Delete(absl::Time until, const std::string& id, const std::string& principal) {
-    ASSIGN_OR_RETURN(const Ptr file, FindFile(id, principal));
+  absl::Status Delete(const Asker& asker, const std::string& id) {
+    ASSIGN_OR_RETURN(const Ptr file, FindFile(id, asker.principal));
     if (file != nullptr) return NotYours(rows_.kind().noun);
-    return rows_.Delete(until, id, principal);
+    return rows_.Delete(asker, id);
   }
 
  protected:

@@ -118,7 +118,7 @@ TEST_P(StoreTest, WhatIsStoredIsFoundByEveryServer) {
     another = std::make_unique<Stored>(Name());
     two = another.get();
   }
-  const auto found = two->glossaries->Find(Soon(), made->id, "alice");
+  const auto found = two->glossaries->Find({Soon(), "alice"}, made->id);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ((*found)->name, "Houses");
   EXPECT_EQ((*found)->owner, "alice");
@@ -127,24 +127,24 @@ TEST_P(StoreTest, WhatIsStoredIsFoundByEveryServer) {
   EXPECT_EQ((*found)->dictionaries[0]->entries(), entries);
   EXPECT_EQ((*found)->dictionaries[1]->languages(), (LanguagePair{"en", "fr"}));
   // Not read again as long as it is the same version.
-  EXPECT_EQ(*two->glossaries->Find(Soon(), made->id, "alice"), *found);
+  EXPECT_EQ(*two->glossaries->Find({Soon(), "alice"}, made->id), *found);
   // What one server changes, the other uses in the next request.
   const auto renamed =
-      one.glossaries->Update(Soon(), made->id, "alice", [](GlossaryText* glossary) {
+      one.glossaries->Update({Soon(), "alice"}, made->id, [](GlossaryText* glossary) {
         glossary->name = "Others";
         glossary->dictionaries.pop_back();
         return absl::OkStatus();
       });
   ASSERT_TRUE(renamed.ok()) << renamed.status();
   EXPECT_EQ(renamed->version, 2);
-  const auto later = two->glossaries->Find(Soon(), made->id, "alice");
+  const auto later = two->glossaries->Find({Soon(), "alice"}, made->id);
   EXPECT_EQ((*later)->name, "Others");
   EXPECT_THAT((*later)->dictionaries, SizeIs(1));
   // The dictionary that stayed keeps its index.
   EXPECT_EQ((*later)->dictionaries[0], (*found)->dictionaries[0]);
   EXPECT_EQ((*found)->version, 1);
-  ASSERT_TRUE(one.glossaries->Delete(Soon(), made->id, "alice").ok());
-  EXPECT_TRUE(absl::IsNotFound(two->glossaries->Find(Soon(), made->id, "alice").status()));
+  ASSERT_TRUE(one.glossaries->Delete({Soon(), "alice"}, made->id).ok());
+  EXPECT_TRUE(absl::IsNotFound(two->glossaries->Find({Soon(), "alice"}, made->id).status()));
 }
 
 TEST_P(StoreTest, AMemoryLearns) {
@@ -157,15 +157,15 @@ TEST_P(StoreTest, AMemoryLearns) {
   }
   const auto made = one.memories->Create(Soon(), Memory("alice"));
   ASSERT_TRUE(made.ok()) << made.status();
-  EXPECT_EQ(TargetOf(*two->memories->Find(Soon(), made->id, "alice"), "One."), "Eins.");
+  EXPECT_EQ(TargetOf(*two->memories->Find({Soon(), "alice"}, made->id), "One."), "Eins.");
   const auto learned = one.memories->Learn(
-      Soon(), made->id, "alice",
+      {Soon(), "alice"}, made->id,
       {{"Two.", "Zwei."}, {"Two.", "Z", "One.", ""}, {"One.", "Einmal."}, {"Two.", "Doch zwei."}});
   ASSERT_TRUE(learned.ok()) << learned.status();
   EXPECT_EQ(learned->version, 2);
   EXPECT_EQ(learned->size(), 3);
   EXPECT_EQ(learned->bytes, 4 + 7 + 4 + 10 + 4 + 1 + 4);
-  const auto memory = two->memories->Find(Soon(), made->id, "alice");
+  const auto memory = two->memories->Find({Soon(), "alice"}, made->id);
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_EQ(TargetOf(*memory, "One."), "Einmal.");
   EXPECT_EQ(TargetOf(*memory, "Two."), "Doch zwei.");
@@ -176,11 +176,11 @@ TEST_P(StoreTest, AMemoryLearns) {
   // As is one that is read from the beginning.
   if (Survives()) {
     const Stored three(Name());
-    EXPECT_EQ((*three.memories->Find(Soon(), made->id, "alice"))->memory->Segments(0, 10),
+    EXPECT_EQ((*three.memories->Find({Soon(), "alice"}, made->id))->memory->Segments(0, 10),
               segments);
   }
   EXPECT_TRUE(absl::IsInvalidArgument(
-      one.memories->Learn(Soon(), made->id, "alice", {{"", "x"}}).status()));
+      one.memories->Learn({Soon(), "alice"}, made->id, {{"", "x"}}).status()));
 }
 
 TEST_P(StoreTest, APrincipalSeesItsOwnAndWhatIsSharedAndChangesItsOwn) {
@@ -190,20 +190,20 @@ TEST_P(StoreTest, APrincipalSeesItsOwnAndWhatIsSharedAndChangesItsOwn) {
   const std::string own = stored.glossaries->Create(Soon(), Text("alice"))->id;
   const std::string for_all = stored.glossaries->Create(Soon(), shared)->id;
   const std::string memory = stored.memories->Create(Soon(), Memory("alice"))->id;
-  EXPECT_THAT(*stored.glossaries->List(Soon(), "alice"), SizeIs(2));
-  EXPECT_THAT(*stored.glossaries->List(Soon(), "bob"), SizeIs(1));
-  EXPECT_THAT(*stored.memories->List(Soon(), "bob"), IsEmpty());
-  EXPECT_TRUE(stored.glossaries->Find(Soon(), for_all, "bob").ok());
+  EXPECT_THAT(*stored.glossaries->List({Soon(), "alice"}), SizeIs(2));
+  EXPECT_THAT(*stored.glossaries->List({Soon(), "bob"}), SizeIs(1));
+  EXPECT_THAT(*stored.memories->List({Soon(), "bob"}), IsEmpty());
+  EXPECT_TRUE(stored.glossaries->Find({Soon(), "bob"}, for_all).ok());
   const auto nothing = [](GlossaryText*) { return absl::OkStatus(); };
   for (const std::string& id : {own, memory, std::string("none"), std::string("../x\xff")}) {
-    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find(Soon(), id, "bob").status())) << id;
-    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Describe(Soon(), id, "bob").status())) << id;
-    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Delete(Soon(), id, "bob"))) << id;
-    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Update(Soon(), id, "bob", nothing).status()));
+    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find({Soon(), "bob"}, id).status())) << id;
+    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Describe({Soon(), "bob"}, id).status())) << id;
+    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Delete({Soon(), "bob"}, id))) << id;
+    EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Update({Soon(), "bob"}, id, nothing).status()));
   }
-  EXPECT_TRUE(absl::IsFailedPrecondition(stored.glossaries->Delete(Soon(), for_all, "bob")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(stored.glossaries->Delete({Soon(), "bob"}, for_all)));
   EXPECT_TRUE(absl::IsFailedPrecondition(
-      stored.glossaries->Update(Soon(), for_all, "bob", nothing).status()));
+      stored.glossaries->Update({Soon(), "bob"}, for_all, nothing).status()));
 }
 
 TEST_P(StoreTest, AnIdMayBeANameOfTheOwners) {
@@ -211,19 +211,20 @@ TEST_P(StoreTest, AnIdMayBeANameOfTheOwners) {
   GlossaryText text = Text("alice");
   text.shared = true;
   const std::string id = stored.glossaries->Create(Soon(), text)->id;
-  EXPECT_EQ((*stored.glossaries->Find(Soon(), "Houses", "alice"))->id, id);
-  EXPECT_EQ(*stored.glossaries->Find(Soon(), "Houses", "alice"),
-            *stored.glossaries->Find(Soon(), id, "alice"));
-  EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find(Soon(), "Houses", "bob").status()));
-  const auto changed = stored.glossaries->Update(Soon(), "Houses", "alice", [](GlossaryText* now) {
-    now->dictionaries[0].entries.push_back({"cat", {"Katze"}});
-    return absl::OkStatus();
-  });
+  EXPECT_EQ((*stored.glossaries->Find({Soon(), "alice"}, "Houses"))->id, id);
+  EXPECT_EQ(*stored.glossaries->Find({Soon(), "alice"}, "Houses"),
+            *stored.glossaries->Find({Soon(), "alice"}, id));
+  EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find({Soon(), "bob"}, "Houses").status()));
+  const auto changed =
+      stored.glossaries->Update({Soon(), "alice"}, "Houses", [](GlossaryText* now) {
+        now->dictionaries[0].entries.push_back({"cat", {"Katze"}});
+        return absl::OkStatus();
+      });
   ASSERT_TRUE(changed.ok()) << changed.status();
   EXPECT_EQ(changed->id, id);
-  EXPECT_EQ((*stored.glossaries->Find(Soon(), "Houses", "alice"))->size(), 2);
-  ASSERT_TRUE(stored.glossaries->Delete(Soon(), "Houses", "alice").ok());
-  EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find(Soon(), id, "alice").status()));
+  EXPECT_EQ((*stored.glossaries->Find({Soon(), "alice"}, "Houses"))->size(), 2);
+  ASSERT_TRUE(stored.glossaries->Delete({Soon(), "alice"}, "Houses").ok());
+  EXPECT_TRUE(absl::IsNotFound(stored.glossaries->Find({Soon(), "alice"}, id).status()));
 }
 
 TEST_P(StoreTest, AnOwnerHasLimits) {
@@ -242,19 +243,20 @@ TEST_P(StoreTest, AnOwnerHasLimits) {
   EXPECT_THAT(std::string(with("carol", 2).status().message()),
               AllOf(HasSubstr("what is kept here"), HasSubstr("the most is 1500")));
   // Nothing is left of what was refused.
-  EXPECT_THAT(*stored.glossaries->List(Soon(), "carol"), IsEmpty());
-  ASSERT_TRUE(stored.glossaries->Delete(Soon(), first->id, "alice").ok());
+  EXPECT_THAT(*stored.glossaries->List({Soon(), "carol"}), IsEmpty());
+  ASSERT_TRUE(stored.glossaries->Delete({Soon(), "alice"}, first->id).ok());
   EXPECT_TRUE(with("carol", 2).ok());
   EXPECT_TRUE(CheckStore(stored.database.get()).ok());
   // Other indices give way to one that is used, and one that is too large is refused.
   const Stored small(Name(), {}, /*index_bytes=*/2000);
   if (!Survives()) return;
-  const std::vector<Owned> of_bob = *small.glossaries->List(Soon(), "bob");
+  const std::vector<Owned> of_bob = *small.glossaries->List({Soon(), "bob"});
   for (const Owned& each : of_bob) {
-    EXPECT_TRUE(absl::IsResourceExhausted(small.glossaries->Find(Soon(), each.id, "bob").status()));
+    EXPECT_TRUE(
+        absl::IsResourceExhausted(small.glossaries->Find({Soon(), "bob"}, each.id).status()));
   }
   EXPECT_TRUE(
-      small.glossaries->Find(Soon(), small.glossaries->Create(Soon(), Text("dora"))->id, "dora")
+      small.glossaries->Find({Soon(), "dora"}, small.glossaries->Create(Soon(), Text("dora"))->id)
           .ok());
   EXPECT_LE(small.indices.Stats().used, 2000u);
 }
@@ -265,7 +267,7 @@ TEST_P(StoreTest, AnIndexCountsUntilTheLastRequestHasDroppedIt) {
   std::vector<std::string> ids;
   while (stored.indices.Stats().used < 1000 && ids.size() < 100) {
     ids.push_back(create());
-    ASSERT_TRUE(stored.glossaries->Find(Soon(), ids.back(), "alice").ok());
+    ASSERT_TRUE(stored.glossaries->Find({Soon(), "alice"}, ids.back()).ok());
   }
   const size_t of_each = stored.indices.Stats().used / ids.size();
   const size_t most = 2000 / of_each;
@@ -273,10 +275,10 @@ TEST_P(StoreTest, AnIndexCountsUntilTheLastRequestHasDroppedIt) {
   // What requests use cannot make room.
   std::vector<GlossaryPtr> used;
   for (size_t i = 0; i < most; ++i) {
-    used.push_back(*stored.glossaries->Find(Soon(), ids[i], "alice"));
+    used.push_back(*stored.glossaries->Find({Soon(), "alice"}, ids[i]));
   }
   EXPECT_EQ(stored.indices.Stats().used, most * of_each);
-  const absl::Status refused = stored.glossaries->Find(Soon(), ids[most], "alice").status();
+  const absl::Status refused = stored.glossaries->Find({Soon(), "alice"}, ids[most]).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_THAT(std::string(refused.message()), HasSubstr("indices may take 2000"));
   EXPECT_EQ(stored.indices.Stats().refusals, 1);
@@ -286,20 +288,20 @@ TEST_P(StoreTest, AnIndexCountsUntilTheLastRequestHasDroppedIt) {
     text->dictionaries[0].entries = {{"house", {"Heim"}}};
     return absl::OkStatus();
   };
-  ASSERT_TRUE(stored.glossaries->Update(Soon(), ids[0], "alice", change).ok());
-  const auto newer = stored.glossaries->Find(Soon(), ids[0], "alice");
+  ASSERT_TRUE(stored.glossaries->Update({Soon(), "alice"}, ids[0], change).ok());
+  const auto newer = stored.glossaries->Find({Soon(), "alice"}, ids[0]);
   ASSERT_TRUE(newer.ok()) << newer.status();
   EXPECT_EQ(stored.indices.Stats().used, most * of_each);
-  EXPECT_FALSE(stored.glossaries->Find(Soon(), ids[most], "alice").ok());
+  EXPECT_FALSE(stored.glossaries->Find({Soon(), "alice"}, ids[most]).ok());
   used.front() = nullptr;
-  EXPECT_TRUE(stored.glossaries->Find(Soon(), ids[most], "alice").ok());
+  EXPECT_TRUE(stored.glossaries->Find({Soon(), "alice"}, ids[most]).ok());
   // Versions of a memory share theirs.
   used.clear();
   const std::string memory = stored.memories->Create(Soon(), Memory("alice"))->id;
   std::vector<StoredMemoryPtr> versions;
   for (int i = 0; i < 5; ++i) {
-    versions.push_back(*stored.memories->Find(Soon(), memory, "alice"));
-    ASSERT_TRUE(stored.memories->Learn(Soon(), memory, "alice", {{"One.", "Eins!"}}).ok());
+    versions.push_back(*stored.memories->Find({Soon(), "alice"}, memory));
+    ASSERT_TRUE(stored.memories->Learn({Soon(), "alice"}, memory, {{"One.", "Eins!"}}).ok());
   }
   EXPECT_NE(versions[3], versions[4]);
 }
@@ -322,7 +324,7 @@ TEST_P(StoreTest, ShortDeadlinesAndManyWritersAreNoInternalErrors) {
           segment = {absl::StrCat("Sentence ", random() % 5000, "."), "Satz."};
         }
         const absl::Time until = absl::Now() + absl::Microseconds(int64_t{1} << (random() % 17));
-        const absl::Status status = stored.memories->Learn(until, id, "", segments).status();
+        const absl::Status status = stored.memories->Learn({until, ""}, id, segments).status();
         ++(status.ok() ? learned : late);
         if (status.ok()) continue;
         EXPECT_TRUE(absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) << status;
@@ -332,7 +334,7 @@ TEST_P(StoreTest, ShortDeadlinesAndManyWritersAreNoInternalErrors) {
   for (std::thread& writer : writers) writer.join();
   EXPECT_GT(learned, 0);
   EXPECT_GT(late, 0);
-  const auto found = stored.memories->Find(Soon(), id, "");
+  const auto found = stored.memories->Find({Soon(), ""}, id);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_GE((*found)->version, 1 + learned);
   // Of a commit whose answer is late, PostgreSQL alone may know that it was done.
@@ -354,7 +356,7 @@ TEST_P(StoreTest, SeveralWritersLoseNothing) {
     writers.emplace_back([stored, w, &id, &versions] {
       for (int i = 0; i < kEach; ++i) {
         const auto learned = stored->memories->Learn(
-            Soon(), id, "", {{absl::StrCat("Sentence ", w, " ", i), absl::StrCat("Satz ", i)}});
+            {Soon(), ""}, id, {{absl::StrCat("Sentence ", w, " ", i), absl::StrCat("Satz ", i)}});
         ASSERT_TRUE(learned.ok()) << learned.status();
         versions[static_cast<size_t>(w)].push_back(learned->version);
       }
@@ -368,7 +370,7 @@ TEST_P(StoreTest, SeveralWritersLoseNothing) {
   }
   std::sort(all.begin(), all.end());
   for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<int64_t>(i) + 2);
-  const auto memory = first.memories->Find(Soon(), id, "");
+  const auto memory = first.memories->Find({Soon(), ""}, id);
   EXPECT_EQ((*memory)->memory->size(), 1u + kWriters * kEach);
   EXPECT_EQ((*memory)->version, 1 + kWriters * kEach);
 }
@@ -395,7 +397,7 @@ TEST_P(StoreTest, OfManyThatWantOneNameOneGetsIt) {
   for (std::thread& creator : creators) creator.join();
   EXPECT_EQ(made, 2);  // one of each owner
   EXPECT_EQ(taken, 14);
-  EXPECT_THAT(*first.glossaries->List(Soon(), "alice"), SizeIs(1));
+  EXPECT_THAT(*first.glossaries->List({Soon(), "alice"}), SizeIs(1));
   // Whoever does not ask for that makes as many of one name as it likes.
   EXPECT_TRUE(first.glossaries->Create(Soon(), Text("alice")).ok());
 }
@@ -415,7 +417,7 @@ TEST_P(StoreTest, NothingIsHalfWhereverAProcessEnds) {
       const Stored stored(Name());
       while (true) {
         for (MemorySegment& segment : many) segment.target += "!";
-        if (!stored.memories->Learn(Soon(), id, "a", many).ok()) _exit(1);
+        if (!stored.memories->Learn({Soon(), "a"}, id, many).ok()) _exit(1);
       }
     }
     absl::SleepFor(absl::Milliseconds(60 + 20 * turn));
@@ -424,7 +426,7 @@ TEST_P(StoreTest, NothingIsHalfWhereverAProcessEnds) {
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
     const Stored stored(Name());
-    const auto memory = stored.memories->Find(Soon(), id, "a");
+    const auto memory = stored.memories->Find({Soon(), "a"}, id);
     ASSERT_TRUE(memory.ok()) << memory.status();
     const std::vector<MemorySegment> segments = (*memory)->memory->Segments(0, 1000);
     ASSERT_THAT(segments, SizeIs(300));
@@ -466,16 +468,16 @@ TEST_P(StoreTest, ABackupIsEqualAndRestoresIntoAnyStore) {
     EXPECT_TRUE(
         absl::IsFailedPrecondition(CopyStore(stored.database.get(), backup->get()).status()));
   }
-  ASSERT_TRUE(stored.glossaries->Delete(Soon(), glossary, "alice").ok());
-  ASSERT_TRUE(stored.memories->Delete(Soon(), memory, "alice").ok());
+  ASSERT_TRUE(stored.glossaries->Delete({Soon(), "alice"}, glossary).ok());
+  ASSERT_TRUE(stored.memories->Delete({Soon(), "alice"}, memory).ok());
   ASSERT_TRUE(stored.database
                   ->Transact(Soon(), Database::kWrite,
                              [](Connection* c) { return c->Script("DELETE FROM owners"); })
                   .ok());
   const auto backup = Database::Open("sqlite:" + path);
   ASSERT_TRUE(CopyStore(backup->get(), stored.database.get()).ok());
-  EXPECT_EQ(TargetOf(*stored.memories->Find(Soon(), memory, "alice"), "One."), "Eins.");
-  EXPECT_TRUE(stored.glossaries->Find(Soon(), glossary, "alice").ok());
+  EXPECT_EQ(TargetOf(*stored.memories->Find({Soon(), "alice"}, memory), "One."), "Eins.");
+  EXPECT_TRUE(stored.glossaries->Find({Soon(), "alice"}, glossary).ok());
 }
 
 TEST_P(StoreTest, WhatIsLearnedCostsTheSameInALargeMemory) {
@@ -487,15 +489,16 @@ TEST_P(StoreTest, WhatIsLearnedCostsTheSameInALargeMemory) {
     }
     const auto made = stored.memories->Create(Soon(), {.segments = segments});
     EXPECT_TRUE(made.ok()) << made.status();
-    EXPECT_TRUE(stored.memories->Find(Soon(), made->id, "").ok());
+    EXPECT_TRUE(stored.memories->Find({Soon(), ""}, made->id).ok());
     return made->id;
   };
   // Rows that change when one segment is learned.
   const auto learn = [&](const std::string& id, int i) {
     const absl::Time start = absl::Now();
-    const auto learned = stored.memories->Learn(Soon(), id, "", {{absl::StrCat("New ", i), "Neu"}});
+    const auto learned =
+        stored.memories->Learn({Soon(), ""}, id, {{absl::StrCat("New ", i), "Neu"}});
     EXPECT_TRUE(learned.ok()) << learned.status();
-    EXPECT_EQ(TargetOf(*stored.memories->Find(Soon(), id, ""), absl::StrCat("New ", i)), "Neu");
+    EXPECT_EQ(TargetOf(*stored.memories->Find({Soon(), ""}, id), absl::StrCat("New ", i)), "Neu");
     return absl::Now() - start;
   };
   const std::string small = with(100), large = with(10'000);
@@ -535,7 +538,7 @@ void Damage(const std::function<void(const std::string& path, std::streamoff siz
   EXPECT_THAT(faults, Not(IsEmpty()));
   EXPECT_TRUE(CheckStore(mended->get()).ok());
   const Stored stored("sqlite:" + new_path);
-  const auto memory = stored.memories->Find(Soon(), id, "");
+  const auto memory = stored.memories->Find({Soon(), ""}, id);
   ASSERT_TRUE(memory.ok()) << memory.status();
   EXPECT_GT((*memory)->memory->size(), 1000u);
   EXPECT_EQ(static_cast<int64_t>((*memory)->memory->size()), (*memory)->size());
@@ -698,12 +701,12 @@ TEST_F(FilesTest, BelongToTheirStore) {
   Put("houses.tsv", "house\tHaus\n");
   const Stored stored("memory");
   stored.glossaries->SetFiles(Open());
-  EXPECT_TRUE(stored.glossaries->Find(Soon(), "houses", "alice").ok());
-  EXPECT_THAT(*stored.glossaries->List(Soon(), "alice"), SizeIs(1));
-  EXPECT_TRUE(absl::IsFailedPrecondition(stored.glossaries->Delete(Soon(), "houses", "")));
+  EXPECT_TRUE(stored.glossaries->Find({Soon(), "alice"}, "houses").ok());
+  EXPECT_THAT(*stored.glossaries->List({Soon(), "alice"}), SizeIs(1));
+  EXPECT_TRUE(absl::IsFailedPrecondition(stored.glossaries->Delete({Soon(), ""}, "houses")));
   EXPECT_TRUE(absl::IsFailedPrecondition(
       stored.glossaries
-          ->Update(Soon(), "houses", "", [](GlossaryText*) { return absl::OkStatus(); })
+          ->Update({Soon(), ""}, "houses", [](GlossaryText*) { return absl::OkStatus(); })
           .status()));
 }
 

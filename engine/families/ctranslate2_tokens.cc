@@ -152,10 +152,6 @@ std::string M2M100Code(std::string_view t) {
                   AreLower(t.substr(2, t.size() - 4));
   return is ? std::string(t.substr(2, t.size() - 4)) : "";
 }
-std::string MarianCode(std::string_view t) {
-  const bool is = t.size() > 4 && t.starts_with(">>") && t.ends_with("<<");
-  return is ? std::string(t.substr(2, t.size() - 4)) : "";
-}
 
 struct Codes {
   std::map<std::string, int32_t> ids;
@@ -176,38 +172,16 @@ Codes CodesOf(const Vocabulary& vocabulary, std::string (*code_of)(std::string_v
   return codes.order.size() >= kFewest ? codes : Codes();
 }
 
-std::string EnglishOf(const Codes& codes) {
-  for (const char* code : {"eng_Latn", "en_XX", "en"}) {
-    if (codes.ids.contains(code)) return code;
-  }
-  return "";
-}
-
 // Language tags on both sides.  NLLB, M2M100 and mBART-50 put the source language first; mBART-25,
 // whose decoder starts with the target language, puts it last.  SMaLL-100 has the target language
 // in front of the source, and nowhere else.
 void SetTaggedFrame(const Codes& codes, int32_t eos, bool start_is_language, bool small100,
                     TokenizerParts* parts) {
-  const LanguagePair own = {EnglishOf(codes), ""};
+  const LanguagePair own = {EnglishOf(codes.order), ""};
   parts->languages = Languages::All(codes.order, codes.order, own, /*target_needed=*/true);
   for (const auto& [code, id] : codes.ids) parts->skipped.push_back(id);
-  parts->frame = [codes, own, eos, start_is_language, small100](const LanguagePair& pair) {
-    Frame frame{.after = {eos}};
-    if (small100) {
-      const auto asked = codes.ids.find(pair.target);
-      if (asked != codes.ids.end()) frame.before.push_back(asked->second);
-      return frame;
-    }
-    const auto source = codes.ids.find(pair.source.empty() ? own.source : pair.source);
-    if (source != codes.ids.end()) {
-      (start_is_language ? frame.after : frame.before).push_back(source->second);
-    }
-    const auto target = codes.ids.find(pair.target);
-    if (target != codes.ids.end()) {
-      (start_is_language ? frame.decoder_start : frame.forced_bos) = target->second;
-    }
-    return frame;
-  };
+  parts->frame = TaggedFrame({codes.ids, own, eos, /*source_last=*/start_is_language,
+                              /*starts=*/start_is_language, /*target_in_front=*/small100});
 }
 
 // One token before the text may name the target language: OPUS-MT.
@@ -216,12 +190,7 @@ void SetTargetTagFrame(const Codes& codes, int32_t eos, TokenizerParts* parts) {
     parts->leading_language_code = true;
     parts->languages = Languages::All({}, codes.order, {}, /*target_needed=*/false);
   }
-  parts->frame = [codes, eos](const LanguagePair& pair) {
-    Frame frame{.after = {eos}};
-    const auto target = codes.ids.find(pair.target);
-    if (target != codes.ids.end()) frame.before.push_back(target->second);
-    return frame;
-  };
+  parts->frame = TaggedFrame({.ids = codes.ids, .eos = eos, .target_in_front = true});
 }
 
 }  // namespace
@@ -283,8 +252,8 @@ absl::Status AddToolkitHabits(const CTranslate2Model& model, const ModelSpec& sp
   for (const auto code_of : {NllbCode, MBartCode, M2M100Code}) {
     if (tagged.empty()) tagged = CodesOf(source, code_of);
   }
-  const bool has_tag = tokens.add_source_bos && !MarianCode(tokens.bos).empty();
-  if (tagged.empty() && !has_tag) targets = CodesOf(source, MarianCode);
+  const bool has_tag = tokens.add_source_bos && !TargetCode(tokens.bos).empty();
+  if (tagged.empty() && !has_tag) targets = CodesOf(source, TargetCode);
   const bool hugging_face =
       !tagged.empty() || spec.zero_start || source.IdOf("<extra_id_0>").has_value();
   if (!hugging_face && targets.empty()) return absl::OkStatus();

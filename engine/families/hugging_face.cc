@@ -350,6 +350,16 @@ absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& piec
                             words(around), " around a text, want ", words(frame));
 }
 
+absl::Status AddSpecialTokens(const std::vector<SpecialToken>& tokens, TokenizerParts* parts,
+                              Vocabulary* vocabulary) {
+  for (const SpecialToken& token : tokens) {
+    RETURN_IF_ERROR(vocabulary->Add(token.text, token.id));
+    parts->special_tokens.push_back(token);
+    if (!token.is_text) parts->skipped.push_back(token.id);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list) {
   Vocabulary vocabulary;
   for (size_t id = 0; id < list.pieces.size(); ++id) {
@@ -408,14 +418,53 @@ bool HasSmall100Tokenizer(const DirectoryFiles& files) {
   return files.Has("tokenization_small100.py") || HasTokenizerClass(files, "SMALL100Tokenizer");
 }
 
+std::string EnglishOf(const std::vector<std::string>& codes) {
+  for (const char* code : {"eng_Latn", "en_XX", "en"}) {
+    if (absl::c_linear_search(codes, code)) return code;
+  }
+  return "";
+}
+
+absl::StatusOr<LanguagePair> ReadOwnPair(const DirectoryFiles& files,
+                                         const std::vector<std::string>& codes) {
+  const JsonFields fields = TokenizerFields(files);
+  LanguagePair own;
+  RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
+  RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
+  if (!absl::c_linear_search(codes, own.source)) own.source = EnglishOf(codes);
+  if (!absl::c_linear_search(codes, own.target)) own.target = "";
+  return own;
+}
+
+std::function<Frame(const LanguagePair&)> TaggedFrame(LanguageTags tags) {
+  return [tags = std::move(tags)](const LanguagePair& pair) {
+    Frame frame{.after = {tags.eos}};
+    const auto source = tags.ids.find(pair.source.empty() ? tags.own.source : pair.source);
+    const auto target = tags.ids.find(pair.target.empty() ? tags.own.target : pair.target);
+    if (source != tags.ids.end() && !tags.target_in_front) {
+      (tags.source_last ? frame.after : frame.before).push_back(source->second);
+    }
+    if (target == tags.ids.end()) return frame;
+    if (tags.target_in_front) {
+      frame.before.push_back(target->second);
+    } else {
+      (tags.starts ? frame.decoder_start : frame.forced_bos) = target->second;
+    }
+    return frame;
+  };
+}
+
+std::string TargetCode(std::string_view piece) {
+  const bool is = piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
+  return is ? std::string(piece.substr(2, piece.size() - 4)) : "";
+}
+
 std::vector<std::string> TargetCodes(const Vocabulary& vocabulary) {
   std::vector<std::string> codes;
   for (int id = 0; id < vocabulary.size(); ++id) {
     const std::string* piece = vocabulary.Find(id);
-    if (piece != nullptr && piece->size() > 4 && piece->starts_with(">>") &&
-        piece->ends_with("<<")) {
-      codes.push_back(piece->substr(2, piece->size() - 4));
-    }
+    std::string code = piece != nullptr ? TargetCode(*piece) : "";
+    if (!code.empty()) codes.push_back(std::move(code));
   }
   absl::c_sort(codes);
   return codes;

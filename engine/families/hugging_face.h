@@ -45,7 +45,10 @@ bool HasTokenizerClass(const DirectoryFiles& files, const char* name);
 // Whether the directory has the tokenizer of SMaLL-100, whose models say that they are M2M100's.
 bool HasSmall100Tokenizer(const DirectoryFiles& files);
 
-// The language codes of all pieces of the form `>>xx<<`, sorted: the targets of a multilingual
+// "xx" of a piece of the form `>>xx<<`, or "".
+std::string TargetCode(std::string_view piece);
+
+// The language codes of all pieces of that form, sorted: the targets of a multilingual
 // model of OPUS-MT.
 std::vector<std::string> TargetCodes(const Vocabulary& vocabulary);
 
@@ -53,6 +56,24 @@ std::vector<std::string> TargetCodes(const Vocabulary& vocabulary);
 // that for the target language.
 std::function<Frame(const LanguagePair&)> TargetTagFrame(
     std::shared_ptr<const Vocabulary> vocabulary, int32_t eos);
+
+// The language tokens of a model for many languages.
+struct LanguageTags {
+  std::map<std::string, int32_t> ids;  // by the codes
+  LanguagePair own;                    // the languages of a request that names none; "": none
+  int32_t eos = 0;
+  bool source_last = false;      // that of the source stands behind the text, else before it
+  bool starts = false;           // the decoder starts with that of the target, else generates it
+  bool target_in_front = false;  // that of the target stands before the text, and no other one is
+};
+std::function<Frame(const LanguagePair&)> TaggedFrame(LanguageTags tags);
+
+// The code of English among these; "" if it is not.
+std::string EnglishOf(const std::vector<std::string>& codes);
+
+// The languages of a request that names none, by tokenizer_config.json; "" for none.
+absl::StatusOr<LanguagePair> ReadOwnPair(const DirectoryFiles& files,
+                                         const std::vector<std::string>& codes);
 
 // The object in a file of the directory; an empty one if there is no such file.
 absl::StatusOr<nlohmann::json> ReadOptionalJson(const DirectoryFiles& files,
@@ -126,6 +147,10 @@ void SetPieces(const DirectoryPieces& pieces, TokenizerParts* parts);
 // of `languages`, any will do.
 absl::Status CheckFrame(const DirectoryFiles& files, const DirectoryPieces& pieces,
                         const Frame& frame, const std::map<std::string, int32_t>& languages);
+
+// Adds tokens that no text is cut into; where their texts are not text, no translation has them.
+absl::Status AddSpecialTokens(const std::vector<SpecialToken>& tokens, TokenizerParts* parts,
+                              Vocabulary* vocabulary);
 
 // The vocabulary of the pieces by their ids.
 absl::StatusOr<Vocabulary> VocabularyOf(const PieceList& list);

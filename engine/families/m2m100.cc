@@ -30,8 +30,8 @@ constexpr char kPieces[] = "sentencepiece.bpe.model";
 constexpr char kM2M100Languages[] =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu "
     "ha he hi hr ht hu hy id ig ilo is it ja jv ka kk km kn ko lb lg ln lo lt lv mg mk ml mn mr ms "
-    "my "
-    "ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz "
+    "my ne nl no ns oc or pa pl ps pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur "
+    "uz "
     "vi wo xh yi yo zh zu";
 constexpr char kWmt21Languages[] = "en ha is ja cs ru zh de";
 
@@ -72,13 +72,6 @@ absl::Status AddLanguage(const std::string& code, const std::string& piece, int3
   return absl::OkStatus();
 }
 
-absl::Status AddSpecialToken(const SpecialToken& token, Parts* parts) {
-  RETURN_IF_ERROR(parts->vocabulary.Add(token.text, token.id));
-  parts->tokenizer.special_tokens.push_back(token);
-  if (!token.is_text) parts->tokenizer.skipped.push_back(token.id);
-  return absl::OkStatus();
-}
-
 // The languages of an M2M100, in the order of their ids.
 absl::StatusOr<std::vector<std::string>> M2M100Codes(const DirectoryFiles& files) {
   std::string set = "m2m100";
@@ -95,7 +88,7 @@ absl::Status ReadM2M100(const DirectoryFiles& files, Parts* parts) {
     if (!id.has_value()) {
       return InvalidArgumentError(files.Path("vocab.json"), ": has no ", token);
     }
-    RETURN_IF_ERROR(AddSpecialToken({token, *id}, parts));
+    RETURN_IF_ERROR(AddSpecialTokens({{token, *id}}, &parts->tokenizer, &parts->vocabulary));
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> codes, M2M100Codes(files));
   ASSIGN_OR_RETURN(const std::vector<std::string> listed, ReadAdditionalSpecialTokens(files));
@@ -145,28 +138,12 @@ absl::StatusOr<std::vector<SpecialToken>> NllbTokens(const DirectoryFiles& files
 absl::Status ReadNllb(const DirectoryFiles& files, const PieceList& list, Parts* parts) {
   ASSIGN_OR_RETURN(parts->vocabulary, FairseqVocabulary(list));
   ASSIGN_OR_RETURN(const std::vector<SpecialToken> tokens, NllbTokens(files, list));
+  RETURN_IF_ERROR(AddSpecialTokens(tokens, &parts->tokenizer, &parts->vocabulary));
   for (const SpecialToken& token : tokens) {
-    RETURN_IF_ERROR(AddSpecialToken(token, parts));
     if (!IsNllbLanguage(token.text)) continue;
     RETURN_IF_ERROR(AddLanguage(token.text, token.text, token.id, parts));
   }
   return absl::OkStatus();
-}
-
-// The languages of a request that names none, by the tokenizer's configuration; "" for none.
-absl::StatusOr<LanguagePair> OwnPair(const JsonFields& fields,
-                                     const std::vector<std::string>& codes) {
-  const auto is_one = [&](const std::string& code) { return absl::c_linear_search(codes, code); };
-  LanguagePair own;
-  RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
-  RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
-  if (!is_one(own.source)) own.source = "";
-  if (!is_one(own.target)) own.target = "";
-  // The tokenizers' own defaults.
-  for (const char* code : {"en", "eng_Latn"}) {
-    if (own.source.empty() && is_one(code)) own.source = code;
-  }
-  return own;
 }
 
 // Needs no ids, so no vocabulary.
@@ -187,7 +164,7 @@ absl::StatusOr<Languages> ReadLanguages(const DirectoryFiles& files, const Model
       if (IsNllbLanguage(token.text)) codes.push_back(token.text);
     }
   }
-  ASSIGN_OR_RETURN(const LanguagePair own, OwnPair(TokenizerFields(files), codes));
+  ASSIGN_OR_RETURN(const LanguagePair own, ReadOwnPair(files, codes));
   return Languages::All(codes, codes, own, /*target_needed=*/true);
 }
 
@@ -204,28 +181,16 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
     RETURN_IF_ERROR(ReadNllb(files, pieces.list, &parts));
   }
   SetPieces(pieces, &tokenizer);
-  const JsonFields fields = TokenizerFields(files);
   bool legacy = false;
-  RETURN_IF_ERROR(fields.Read("legacy_behaviour", &legacy));
-  ASSIGN_OR_RETURN(const LanguagePair own, OwnPair(fields, parts.codes));
+  RETURN_IF_ERROR(TokenizerFields(files).Read("legacy_behaviour", &legacy));
+  ASSIGN_OR_RETURN(const LanguagePair own, ReadOwnPair(files, parts.codes));
   tokenizer.unknown_id = parts.vocabulary.IdOf("<unk>").value_or(0);
   tokenizer.languages = Languages::All(parts.codes, parts.codes, own, /*target_needed=*/true);
-  tokenizer.frame = [legacy, own, eos = spec.eos_id, languages = parts.languages,
-                     small100 = HasSmall100Tokenizer(files)](const LanguagePair& pair) {
-    Frame frame;
-    if (small100) {
-      const auto asked = languages.find(pair.target.empty() ? own.target : pair.target);
-      if (asked != languages.end()) frame.before.push_back(asked->second);
-      frame.after.push_back(eos);
-      return frame;
-    }
-    const auto source = languages.find(pair.source.empty() ? own.source : pair.source);
-    if (source != languages.end()) (legacy ? frame.after : frame.before).push_back(source->second);
-    frame.after.insert(frame.after.begin(), eos);
-    const auto target = languages.find(pair.target.empty() ? own.target : pair.target);
-    if (target != languages.end()) frame.forced_bos = target->second;
-    return frame;
-  };
+  tokenizer.frame = TaggedFrame({.ids = parts.languages,
+                                 .own = own,
+                                 .eos = spec.eos_id,
+                                 .source_last = legacy,
+                                 .target_in_front = HasSmall100Tokenizer(files)});
   RETURN_IF_ERROR(CheckFrame(files, pieces, tokenizer.frame({}), parts.languages));
   tokenizer.source_vocabulary = std::make_shared<const Vocabulary>(std::move(parts.vocabulary));
   tokenizer.target_vocabulary = tokenizer.source_vocabulary;

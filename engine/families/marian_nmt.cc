@@ -36,10 +36,6 @@ struct Side {
   bool numbered = false;  // by SentencePiece's own ids
 };
 
-absl::Status Without(const std::string& path, const char* token) {
-  return InvalidArgumentError(path, ": has no ", token);
-}
-
 absl::StatusOr<Side> ReadNumberedPieces(const std::string& path) {
   Side side;
   side.numbered = true;
@@ -51,8 +47,8 @@ absl::StatusOr<Side> ReadNumberedPieces(const std::string& path) {
   }
   side.eos_id = side.pieces->eos_id();
   side.unknown_id = side.pieces->unknown_id();
-  if (side.eos_id < 0) return Without(path, "end of a sentence");
-  if (side.unknown_id < 0) return Without(path, "unknown piece");
+  if (side.eos_id < 0) return InvalidArgumentError(path, ": has no end of a sentence");
+  if (side.unknown_id < 0) return InvalidArgumentError(path, ": has no unknown piece");
   side.vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
   return side;
 }
@@ -103,8 +99,8 @@ absl::StatusOr<Side> ReadWords(const std::string& path) {
   const std::optional<int32_t> eos = FindSpecial(vocabulary, "</s>", 0, mapping ? "eos" : "</s>");
   const std::optional<int32_t> unknown =
       FindSpecial(vocabulary, "<unk>", 1, mapping ? "UNK" : "<unk>");
-  if (!eos.has_value()) return Without(path, "</s>");
-  if (!unknown.has_value()) return Without(path, "<unk>");
+  if (!eos.has_value()) return InvalidArgumentError(path, ": has no </s>");
+  if (!unknown.has_value()) return InvalidArgumentError(path, ": has no <unk>");
   return Side{PieceModel::OfSpaces(), std::make_shared<const Vocabulary>(std::move(vocabulary)),
               *eos, *unknown};
 }

@@ -92,46 +92,32 @@ absl::StatusOr<std::vector<SpecialToken>> LanguageTokens(const DirectoryFiles& f
   return languages;
 }
 
-// Adds the special tokens: four in front of the pieces, the languages behind them, and <mask>;
+// The special tokens: four in front of the pieces, the languages behind them, and <mask>;
 // tokenizer.json lists them all.
-absl::Status AddSpecialTokens(const std::vector<SpecialToken>& languages, const PieceList& list,
-                              TokenizerParts* parts, Vocabulary* vocabulary) {
-  std::vector<SpecialToken>& special = parts->special_tokens;
-  if (list.is_json) {
-    special = list.added;
-  } else {
-    int32_t next = 0;
-    for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) special.push_back({token, next++});
-    special.insert(special.end(), languages.begin(), languages.end());
-    const int32_t last =
-        languages.empty() ? static_cast<int32_t>(list.pieces.size()) : languages.back().id;
-    special.push_back({"<mask>", last + 1, /*trims_left=*/true});
-  }
-  for (const SpecialToken& token : special) {
-    RETURN_IF_ERROR(vocabulary->Add(token.text, token.id));
-    if (!token.is_text) parts->skipped.push_back(token.id);
-  }
-  return absl::OkStatus();
+std::vector<SpecialToken> SpecialTokensOf(const std::vector<SpecialToken>& languages,
+                                          const PieceList& list) {
+  if (list.is_json) return list.added;
+  std::vector<SpecialToken> special;
+  int32_t next = 0;
+  for (const char* token : {"<s>", "<pad>", "</s>", "<unk>"}) special.push_back({token, next++});
+  special.insert(special.end(), languages.begin(), languages.end());
+  const int32_t last =
+      languages.empty() ? static_cast<int32_t>(list.pieces.size()) : languages.back().id;
+  special.push_back({"<mask>", last + 1, /*trims_left=*/true});
+  return special;
 }
 
-// The languages of a request that names none; "" if the model has no default.
-absl::StatusOr<LanguagePair> DefaultPair(const DirectoryFiles& files, const ModelSpec& spec,
-                                         bool fifty, const std::map<std::string, int32_t>& ids) {
-  const JsonFields fields = TokenizerFields(files);
-  LanguagePair own;
-  RETURN_IF_ERROR(fields.Read("src_lang", &own.source));
-  RETURN_IF_ERROR(fields.Read("tgt_lang", &own.target));
-  if (ids.count(own.source) == 0) own.source = ids.count("en_XX") > 0 ? "en_XX" : "";
-  if (ids.count(own.target) == 0) own.target = "";
-  // A model for one target names it as the first token to generate.
-  const ConfigFields model(files);
+// A model for one target names it as the first token to generate.
+absl::Status ReadOwnTarget(const DirectoryFiles& files, const ModelSpec& spec, bool fifty,
+                           const std::map<std::string, int32_t>& ids, std::string* target) {
   std::optional<int32_t> begins;
-  RETURN_IF_ERROR(model.search.Read(fifty ? "forced_bos_token_id" : "decoder_start_token_id", 0,
-                                    spec.target_vocabulary - 1, &begins));
+  RETURN_IF_ERROR(
+      ConfigFields(files).search.Read(fifty ? "forced_bos_token_id" : "decoder_start_token_id", 0,
+                                      spec.target_vocabulary - 1, &begins));
   for (const auto& [code, id] : ids) {
-    if (begins == id) own.target = code;
+    if (begins == id) *target = code;
   }
-  return own;
+  return absl::OkStatus();
 }
 
 // What there is to know of the languages of a model with these pieces.
@@ -154,7 +140,8 @@ absl::StatusOr<LanguageFacts> ReadFacts(const DirectoryFiles& files, const Model
     facts.ids[language.text] = language.id;
     codes.push_back(language.text);
   }
-  ASSIGN_OR_RETURN(facts.own, DefaultPair(files, spec, facts.fifty, facts.ids));
+  ASSIGN_OR_RETURN(facts.own, ReadOwnPair(files, codes));
+  RETURN_IF_ERROR(ReadOwnTarget(files, spec, facts.fifty, facts.ids, &facts.own.target));
   facts.languages = Languages::All(codes, codes, facts.own, /*target_needed=*/true);
   return facts;
 }
@@ -175,19 +162,16 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
   parts.unknown_id = 3;
   ASSIGN_OR_RETURN(const LanguageFacts facts, ReadFacts(files, spec, pieces.list));
   ASSIGN_OR_RETURN(Vocabulary vocabulary, FairseqVocabulary(pieces.list));
-  RETURN_IF_ERROR(AddSpecialTokens(facts.tokens, pieces.list, &parts, &vocabulary));
+  RETURN_IF_ERROR(
+      AddSpecialTokens(SpecialTokensOf(facts.tokens, pieces.list), &parts, &vocabulary));
   parts.source_vocabulary = std::make_shared<const Vocabulary>(std::move(vocabulary));
   parts.target_vocabulary = parts.source_vocabulary;
   parts.languages = facts.languages;
-  parts.frame = [fifty = facts.fifty, own = facts.own, eos = spec.eos_id,
-                 ids = facts.ids](const LanguagePair& pair) {
-    Frame frame{.after = {eos}};
-    const auto source = ids.find(pair.source.empty() ? own.source : pair.source);
-    if (source != ids.end()) (fifty ? frame.before : frame.after).push_back(source->second);
-    const auto target = ids.find(pair.target.empty() ? own.target : pair.target);
-    if (target != ids.end()) (fifty ? frame.forced_bos : frame.decoder_start) = target->second;
-    return frame;
-  };
+  parts.frame = TaggedFrame({.ids = facts.ids,
+                             .own = facts.own,
+                             .eos = spec.eos_id,
+                             .source_last = !facts.fifty,
+                             .starts = !facts.fifty});
   RETURN_IF_ERROR(CheckFrame(files, pieces, parts.frame({}), facts.ids));
   return std::make_unique<const Tokenizer>(std::move(parts));
 }

@@ -287,11 +287,7 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
       if (id.has_value()) special.push_back({token, *id});
     }
   }
-  for (const SpecialToken& token : special) {
-    RETURN_IF_ERROR(vocabulary.Add(token.text, token.id));
-    if (!token.is_text) parts.skipped.push_back(token.id);
-  }
-  parts.special_tokens = std::move(special);
+  RETURN_IF_ERROR(AddSpecialTokens(special, &parts, &vocabulary));
   parts.unknown_id = vocabulary.IdOf("<unk>").value_or(2);
   parts.eos_once = !list.is_json;
   RETURN_IF_ERROR(SetLanguages(files, list.pieces, spec.eos_id, &parts));

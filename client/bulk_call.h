@@ -19,6 +19,7 @@
 #include "absl/synchronization/mutex.h"
 #include "client/translation_client.h"
 #include "dragoman/v1/translation.pb.h"
+#include "engine/base/not_copyable.h"
 
 namespace grpc {
 class ClientContext;
@@ -28,7 +29,7 @@ class Status;
 namespace dragoman {
 
 // Thread-safe.
-class BulkCall {
+class BulkCall : private NotCopyable {
  public:
   // What a call needs from the client, which must outlive it.
   struct Connection {
@@ -40,8 +41,6 @@ class BulkCall {
   explicit BulkCall(Connection connection);
   // Cancels unanswered requests, and waits for their end.
   ~BulkCall();
-  BulkCall(const BulkCall&) = delete;
-  BulkCall& operator=(const BulkCall&) = delete;
 
   // `done` is called exactly once, on one of gRPC's threads or on this one, and must not block.
   // The caller must limit the number of requests in progress, which are kept in memory.

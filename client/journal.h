@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "client/output_file.h"
 #include "documents/part_loop.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -33,15 +34,13 @@ struct JournalEntry {
   PassageAnswer answer;
 };
 
-class Journal {
+class Journal : private NotCopyable {
  public:
   // Opens the journal at `path`, or creates it.  One that was begun for something else than `what`,
   // or that cannot be read, begins again.  FAILED_PRECONDITION if another process writes it.
   static absl::StatusOr<std::unique_ptr<Journal>> Open(const std::string& path,
                                                        const std::string& what);
   ~Journal();
-  Journal(const Journal&) = delete;
-  Journal& operator=(const Journal&) = delete;
 
   // Whether it has no entry, so that nothing is lost if it is removed.
   bool empty() const { return empty_; }

@@ -11,18 +11,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
-class PartialDirectory {
+class PartialDirectory : private NotCopyable {
  public:
   // Creates NAME.partial, or continues with the existing one.  FAILED_PRECONDITION if that is
   // impossible, or if another process is using it.
   static absl::StatusOr<std::unique_ptr<PartialDirectory>> Open(const std::string& name);
 
   ~PartialDirectory();
-  PartialDirectory(const PartialDirectory&) = delete;
-  PartialDirectory& operator=(const PartialDirectory&) = delete;
 
   // Removes what an interrupted process left, if it did.  The errors are those of Open.
   static absl::Status Clear(const std::string& name);

@@ -27,6 +27,7 @@
 #include "absl/time/time.h"
 #include "client/bulk_call.h"
 #include "client/translation_client.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -54,7 +55,7 @@ struct TextForm {
 };
 
 // Used by one thread.
-class TranslationPipeline {
+class TranslationPipeline : private NotCopyable {
  public:
   // The result for one text.
   struct Translated {
@@ -74,8 +75,6 @@ class TranslationPipeline {
                       const PipelineOptions& options, Deliver deliver);
   // Calls Finish.
   ~TranslationPipeline();
-  TranslationPipeline(const TranslationPipeline&) = delete;
-  TranslationPipeline& operator=(const TranslationPipeline&) = delete;
 
   // Adds the next text; waits while too much is in flight.  Fails once any request has failed:
   // everything before it is delivered, nothing after it.  `form`: what it is, instead

@@ -23,6 +23,7 @@
 #include "client/output_file.h"
 #include "client/pipeline.h"
 #include "client/progress.h"
+#include "engine/base/not_copyable.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -69,15 +70,13 @@ v1::Markup MarkupOf(const std::string& name) {
 }
 
 // One run of the command.
-class Translation {
+class Translation : private NotCopyable {
  public:
   Translation(const TranslateFlags& flags, const Console& console)
       : flags_(flags), console_(console), in_(console.in) {}
   ~Translation() {
     if (in_ >= 0 && in_ != console_.in) close(in_);
   }
-  Translation(const Translation&) = delete;
-  Translation& operator=(const Translation&) = delete;
 
   ExitCode Run() {
     v1::TranslateRequest request = flags_.request.Request();

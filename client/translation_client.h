@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "client/credentials.h"
 #include "dragoman/v1/translation.pb.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -46,7 +47,7 @@ struct ClientOptions {
 class BulkCall;
 
 // Thread-safe.  Connects with the first call, and again after losing the connection.
-class TranslationClient {
+class TranslationClient : private NotCopyable {
  public:
   // `server` is HOST:PORT, or any other target that gRPC understands (dns:///..., unix:..., or
   // several addresses, ipv4:10.0.0.1:50051,10.0.0.2:50051).  Translations are spread over all
@@ -55,8 +56,6 @@ class TranslationClient {
 
   // Waits for the calls in flight.
   ~TranslationClient();
-  TranslationClient(const TranslationClient&) = delete;
-  TranslationClient& operator=(const TranslationClient&) = delete;
 
   // INVALID_ARGUMENT if a text is not valid UTF-8; such a request is not sent.
   absl::StatusOr<v1::TranslateResponse> Translate(const v1::TranslateRequest& request);

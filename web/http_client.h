@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -41,15 +42,13 @@ struct WebResponse {
 };
 
 // Not thread-safe.
-class HttpClient {
+class HttpClient : private NotCopyable {
  public:
   // Called with the response and a part of the body of a 2xx status; an error ends the transfer.
   using Sink = std::function<absl::Status(const WebResponse&, std::string_view)>;
 
   HttpClient();
   ~HttpClient();
-  HttpClient(const HttpClient&) = delete;
-  HttpClient& operator=(const HttpClient&) = delete;
 
   // Any status counts as a response.  UNAVAILABLE if there is none or the connection breaks (try
   // again), the sink's error if it returned one, FAILED_PRECONDITION if the server's certificate is

@@ -16,19 +16,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
 // Owns the mapping; the bytes live as long as the object.  Immutable, so safe for concurrent use.
-class MappedFile {
+class MappedFile : private NotCopyable {
  public:
   // Maps a regular file.  NOT_FOUND if there is none at `path`; FAILED_PRECONDITION if it is not a
   // regular file or cannot be read.  An empty file is valid and has no bytes.
   static absl::StatusOr<std::shared_ptr<const MappedFile>> Open(const std::string& path);
 
   ~MappedFile();
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
 
   absl::Span<const std::byte> bytes() const { return bytes_; }
   std::string_view text() const {

@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/base/mapped_file.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -48,15 +49,13 @@ class PackedFile {
 };
 
 // Belongs to one thread.
-class PackedFileWriter {
+class PackedFileWriter : private NotCopyable {
  public:
   // Creates a file beside `path`, which takes its place when it is finished.
   static absl::StatusOr<std::unique_ptr<PackedFileWriter>> Create(const std::string& path,
                                                                   const std::string& key);
   // Removes what was not finished.
   ~PackedFileWriter();
-  PackedFileWriter(const PackedFileWriter&) = delete;
-  PackedFileWriter& operator=(const PackedFileWriter&) = delete;
 
   // Adds a block made of these parts, unless there is one of that name.  An error is that of
   // Finish.

@@ -16,10 +16,11 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
-class ThreadTeam {
+class ThreadTeam : private NotCopyable {
  public:
   // Works on the indices [first, end).  `member` is 0 .. size() - 1; 0 is the leader.
   using Part = absl::FunctionRef<void(int member, int first, int end)>;
@@ -27,8 +28,6 @@ class ThreadTeam {
   // Starts threads - 1 threads.  REQUIRES: 1 <= threads <= kMaxSize.
   explicit ThreadTeam(int threads);
   ~ThreadTeam();
-  ThreadTeam(const ThreadTeam&) = delete;
-  ThreadTeam& operator=(const ThreadTeam&) = delete;
 
   static constexpr int kMaxSize = 255;
 

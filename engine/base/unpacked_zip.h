@@ -11,10 +11,11 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
-class UnpackedZip {
+class UnpackedZip : private NotCopyable {
  public:
   // Whether the file at `path` starts like a zip.
   static bool IsZip(const std::string& path);
@@ -30,8 +31,6 @@ class UnpackedZip {
   }
 
   ~UnpackedZip();
-  UnpackedZip(const UnpackedZip&) = delete;
-  UnpackedZip& operator=(const UnpackedZip&) = delete;
 
   // The directory, or its only subdirectory if it holds nothing else, as most archives are packed.
   std::string directory() const;

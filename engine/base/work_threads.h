@@ -29,10 +29,11 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
-class WorkThreads {
+class WorkThreads : private NotCopyable {
  public:
   static constexpr size_t kMostWaiting = 4096, kMostOfPrincipal = 1024;
 
@@ -47,8 +48,6 @@ class WorkThreads {
   WorkThreads(int threads, const char* what);
   // Runs what waits.
   ~WorkThreads();
-  WorkThreads(const WorkThreads&) = delete;
-  WorkThreads& operator=(const WorkThreads&) = delete;
 
   // Does the work later, on another thread; if it is not wanted any more before it begins, `work`
   // is only told that, and should return soon.  RESOURCE_EXHAUSTED if too much waits already, of

@@ -17,18 +17,17 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 #include "engine/base/zip_archive.h"
 
 namespace dragoman {
 
-class ZipWriter {
+class ZipWriter : private NotCopyable {
  public:
   // Replaces what is at the path.  FAILED_PRECONDITION if it cannot be written there.
   static absl::StatusOr<std::unique_ptr<ZipWriter>> Create(const std::string& path);
 
   ~ZipWriter();
-  ZipWriter(const ZipWriter&) = delete;
-  ZipWriter& operator=(const ZipWriter&) = delete;
 
   // The entry with its name, date and attributes, byte for byte as it is packed.
   absl::Status Copy(const ZipArchive::Entry& entry);

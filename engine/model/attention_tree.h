@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "engine/base/not_copyable.h"
 #include "engine/model/kv_pool.h"
 
 namespace dragoman {
 
 // Belongs to one thread at a time.
-class AttentionTree {
+class AttentionTree : private NotCopyable {
  public:
   // The row of a longer source does not fit into a block.
   static constexpr int kMaxSourceTokens = KvPool::kBlockBytes / sizeof(float);
@@ -31,8 +32,6 @@ class AttentionTree {
   // REQUIRES: 1 <= source_tokens <= kMaxSourceTokens.
   AttentionTree(int source_tokens, int max_nodes, KvPool* pool);
   ~AttentionTree();
-  AttentionTree(const AttentionTree&) = delete;
-  AttentionTree& operator=(const AttentionTree&) = delete;
 
   // Adds a node and returns its row [source_tokens], which the caller writes.  `parent` is -1 for a
   // root.  REQUIRES: there are fewer than max_nodes; the parent exists.

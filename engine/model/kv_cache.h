@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "engine/base/not_copyable.h"
 #include "engine/math/key_values.h"
 #include "engine/math/matrix.h"
 #include "engine/model/kv_pool.h"
@@ -48,13 +49,11 @@ struct KvLayout {
 
 // Rows of keys | values by layer, which grow by one row at a time: nodes of the tree, or tokens of
 // the source.  Belongs to one thread at a time.
-class KeyValues {
+class KeyValues : private NotCopyable {
  public:
   // Has room for `max_rows` rows in each layer.  The pool must outlive it.
   KeyValues(const KvLayout& layout, int max_rows, KvPool* pool);
   ~KeyValues();
-  KeyValues(const KeyValues&) = delete;
-  KeyValues& operator=(const KeyValues&) = delete;
 
   // Adds a row and returns its name.  REQUIRES: there are fewer than max_rows.
   int32_t AddRow();

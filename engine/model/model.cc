@@ -13,6 +13,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/not_copyable.h"
 #include "engine/base/status.h"
 #include "engine/base/weight_memory.h"
 #include "engine/families/model_directory.h"
@@ -33,7 +34,7 @@ absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
 // them in its heap, where the small blocks that stay soon fill every gap between them: that way,
 // loading NLLB-600M in int8 took 1.5 GB; now it takes 0.7 GB. Afterwards glibc keeps blocks again,
 // up to the sizes that it reaches by itself: a request must not wait for new pages.
-class HeapForLoading {
+class HeapForLoading : private NotCopyable {
  public:
   HeapForLoading() { Keep(128 << 10); }
   ~HeapForLoading() {
@@ -42,8 +43,6 @@ class HeapForLoading {
     malloc_trim(0);
 #endif
   }
-  HeapForLoading(const HeapForLoading&) = delete;
-  HeapForLoading& operator=(const HeapForLoading&) = delete;
 
  private:
   // Sets the size above which each block is mapped separately.

@@ -6,11 +6,12 @@
 #include <cstddef>
 #include <vector>
 
+#include "engine/base/not_copyable.h"
 #include "engine/model/kv_pool.h"
 
 namespace dragoman {
 
-class PooledRows {
+class PooledRows : private NotCopyable {
  public:
   // The longest row that fits into a block.
   static constexpr int kMaxLength = KvPool::kBlockBytes / sizeof(float);
@@ -21,8 +22,6 @@ class PooledRows {
   // The content is unspecified.  The pool must outlive it.  REQUIRES: 1 <= length <= kMaxLength.
   PooledRows(int length, int rows, KvPool* pool);
   ~PooledRows();
-  PooledRows(const PooledRows&) = delete;
-  PooledRows& operator=(const PooledRows&) = delete;
 
   int length() const { return length_; }
   float* Row(int i) const {

@@ -25,16 +25,15 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/not_copyable.h"
 #include "server/base/shared_budget.h"
 #include "server/config/config.h"
 
 namespace dragoman {
 
-class AnswerBudget {
+class AnswerBudget : private NotCopyable {
  public:
   explicit AnswerBudget(const AnswerLimits& limits = {}) : limits_(limits) {}
-  AnswerBudget(const AnswerBudget&) = delete;
-  AnswerBudget& operator=(const AnswerBudget&) = delete;
 
   const AnswerLimits& limits() const { return limits_; }
 
@@ -58,14 +57,12 @@ class AnswerBudget {
 };
 
 // The bytes of an answer, or of the part of it that waits, for as long as this lives.
-class HeldAnswer {
+class HeldAnswer : private NotCopyable {
  public:
   // `budget` must outlive it.
   HeldAnswer(AnswerBudget* budget, std::string holder)
       : budget_(budget), holder_(std::move(holder)) {}
   ~HeldAnswer() { Set(0); }
-  HeldAnswer(const HeldAnswer&) = delete;
-  HeldAnswer& operator=(const HeldAnswer&) = delete;
 
   // Not for two threads at a time.
   void Set(size_t bytes);

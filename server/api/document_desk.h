@@ -20,19 +20,18 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/not_copyable.h"
 #include "server/base/shared_budget.h"
 #include "server/base/spool.h"
 #include "server/config/config.h"
 
 namespace dragoman {
 
-class DocumentDesk {
+class DocumentDesk : private NotCopyable {
  public:
   explicit DocumentDesk(const DocumentLimits& limits = {});
   // Waits until all work is done.
   ~DocumentDesk() { AwaitIdle(); }
-  DocumentDesk(const DocumentDesk&) = delete;
-  DocumentDesk& operator=(const DocumentDesk&) = delete;
 
   const DocumentLimits& limits() const { return limits_; }
 

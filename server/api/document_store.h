@@ -34,6 +34,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 #include "server/api/document_exchange.h"
 #include "store/database.h"
 
@@ -60,7 +61,7 @@ struct DocumentStoreLimits {
   absl::Duration renew = absl::Seconds(2);
 };
 
-class DocumentStore {
+class DocumentStore : private NotCopyable {
  public:
   // Called when a translation that this server was asked for has ended, on another thread.
   using OnEnd = std::function<void(const StoredDocument& document)>;
@@ -68,8 +69,6 @@ class DocumentStore {
   // `parts` and `database` must outlive it.
   DocumentStore(const ServerParts* parts, Database* database,
                 const DocumentStoreLimits& limits = {});
-  DocumentStore(const DocumentStore&) = delete;
-  DocumentStore& operator=(const DocumentStore&) = delete;
 
   // Stores a file and begins its translation.  An error if the caller is refused, there is no room,
   // or the store cannot be reached; then `on_end` is not called.

@@ -22,6 +22,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 #include "engine/base/status.h"
 #include "server/api/call.h"
 #include "server/api/convert.h"
@@ -29,11 +30,8 @@
 
 namespace dragoman {
 
-class Exchange {
+class Exchange : private NotCopyable {
  public:
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
-
   // The caller has gone or its deadline has passed: the engine abandons the request within a
   // decoding step, and the call ends as usual.  REQUIRES: not called before Start has returned.
   void Cancel();

@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "engine/base/file_version.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -32,13 +33,10 @@ struct WatchedFiles {
   std::function<void(const absl::Status&)> on_read;
 };
 
-class FileWatcher {
+class FileWatcher : private NotCopyable {
  public:
-  FileWatcher() = default;
   // Nothing is read any more.
   ~FileWatcher();
-  FileWatcher(const FileWatcher&) = delete;
-  FileWatcher& operator=(const FileWatcher&) = delete;
 
   // Reads the files, and fails if that fails and may not.  REQUIRES: not started.
   absl::Status Add(WatchedFiles files);

@@ -30,6 +30,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -70,12 +71,10 @@ struct BudgetStats {
 // RESOURCE_EXHAUSTED: a budget that is not shared by holders has no room for so much more.
 absl::Status NoRoom(const BudgetStats& budget, size_t wanted);
 
-class SharedBudget {
+class SharedBudget : private NotCopyable {
  public:
   // `name`: a literal, used in metrics.
   SharedBudget(const char* name, size_t limit) : name_(name), limit_(limit) {}
-  SharedBudget(const SharedBudget&) = delete;
-  SharedBudget& operator=(const SharedBudget&) = delete;
 
   // RESOURCE_EXHAUSTED if this holder cannot have that much now.
   absl::StatusOr<Share> Take(const std::string& holder, size_t amount);

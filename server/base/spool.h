@@ -18,11 +18,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 #include "server/base/shared_budget.h"
 
 namespace dragoman {
 
-class Spool {
+class Spool : private NotCopyable {
  public:
   // So many bytes are kept in memory.
   static constexpr size_t kInMemory = 4 << 20;
@@ -31,8 +32,6 @@ class Spool {
   // taken from a share of the bytes on disk, which it keeps as long as it lives.
   static absl::StatusOr<std::shared_ptr<Spool>> New(size_t expected, Share share);
   ~Spool();
-  Spool(const Spool&) = delete;
-  Spool& operator=(const Spool&) = delete;
 
   // RESOURCE_EXHAUSTED if its share cannot become that large.
   absl::Status Append(std::string_view bytes);

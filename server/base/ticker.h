@@ -13,10 +13,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
-class Ticker {
+class Ticker : private NotCopyable {
  public:
   static constexpr absl::Duration kInterval = absl::Milliseconds(50);
 
@@ -24,8 +25,6 @@ class Ticker {
 
   Ticker();
   ~Ticker();
-  Ticker(const Ticker&) = delete;
-  Ticker& operator=(const Ticker&) = delete;
 
   // Calls `look`, which must not block, every interval.  Returns a number for Unwatch, after which
   // it may be called once more.

@@ -33,6 +33,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/not_copyable.h"
 #include "server/base/shared_budget.h"
 
 namespace dragoman {
@@ -66,13 +67,9 @@ class HeadersFirst final : public grpc::internal::MethodHandler {
 };
 
 // Thread-safe.
-class FirstMessage {
+class FirstMessage : private NotCopyable {
  public:
   using Then = std::function<void(const absl::Status&)>;
-
-  FirstMessage() = default;
-  FirstMessage(const FirstMessage&) = delete;
-  FirstMessage& operator=(const FirstMessage&) = delete;
 
   // Calls `then` once, before it returns or later on another thread: with OK when the message has
   // come, or the call has ended without one; or with the error of `judge`, which is asked for room

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 #include "server/api/document_desk.h"
 #include "server/base/spool.h"
 #include "server/http/api_context.h"
@@ -44,12 +45,10 @@ struct UploadKind {
 };
 
 // A body on its way.  Used by one thread at a time.
-class DocumentUpload {
+class DocumentUpload : private NotCopyable {
  public:
   // `head` is the request before its body.
   DocumentUpload(const ApiContext& context, UploadKind kind, HttpRequest head);
-  DocumentUpload(const DocumentUpload&) = delete;
-  DocumentUpload& operator=(const DocumentUpload&) = delete;
 
   // Takes more of the body.  After an error it takes nothing more.
   void Add(std::string_view bytes);

@@ -20,6 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 #include "server/auth/served_certificates.h"
 #include "server/http/options.h"
 #include "server/http/router.h"
@@ -36,7 +37,7 @@ struct HttpCallbacks {
 };
 
 // Thread-safe, except for Serve and Stop.
-class HttpPort {
+class HttpPort : private NotCopyable {
  public:
   // Takes the port; connections are closed until Serve.  An error names the address and says why it
   // is not available.  Inherited sockets, if there are any, take the place of the address; those
@@ -45,8 +46,6 @@ class HttpPort {
                                                         const std::vector<int>& inherited = {});
   // Calls Stop.
   ~HttpPort();
-  HttpPort(const HttpPort&) = delete;
-  HttpPort& operator=(const HttpPort&) = delete;
 
   // HOST:PORT, with the port that was chosen if it was 0.
   const std::string& address() const { return listener_->address(); }

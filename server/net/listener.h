@@ -32,6 +32,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 #include "server/observe/listener_stats.h"
 
 namespace dragoman {
@@ -43,7 +44,7 @@ struct ConnectionRange {
 };
 
 // Thread-safe.
-class Listener {
+class Listener : private NotCopyable {
  public:
   // Takes ownership of a connection's descriptor.  Called on the listener's thread.
   using Take = std::function<void(int fd)>;
@@ -60,8 +61,6 @@ class Listener {
   static std::string AddressOf(int socket);
   // Calls Stop.
   ~Listener();
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
 
   // As it was given, but with the port that was chosen if it was 0; that of the first socket that
   // was adopted.

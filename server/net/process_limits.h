@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -44,12 +45,10 @@ absl::Status CheckHeadroom(size_t bytes, int threads);
 // Libraries abort if they cannot get memory, a thread or a descriptor.  While an object of this
 // class exists, that, too, is explained and ends the process with exit code 1; afterwards, an abort
 // is a bug and dumps core.  At most one at a time.
-class ExplainAborts {
+class ExplainAborts : private NotCopyable {
  public:
   ExplainAborts();
   ~ExplainAborts();
-  ExplainAborts(const ExplainAborts&) = delete;
-  ExplainAborts& operator=(const ExplainAborts&) = delete;
 };
 
 }  // namespace dragoman

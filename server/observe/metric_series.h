@@ -30,6 +30,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "engine/base/not_copyable.h"
 #include "engine/model/model.h"
 #include "engine/request/translator.h"
 
@@ -91,7 +92,7 @@ struct RpcSeries {
 };
 
 // Neither copied nor moved: its members point into the registry.
-struct MetricSeries {
+struct MetricSeries : NotCopyable {
   using Counter = prometheus::Counter;
   using Gauge = prometheus::Gauge;
   using Histogram = prometheus::Histogram;
@@ -100,8 +101,6 @@ struct MetricSeries {
   using HistogramFamily = prometheus::Family<Histogram>;
 
   MetricSeries(int workers, int named_principals);
-  MetricSeries(const MetricSeries&) = delete;
-  MetricSeries& operator=(const MetricSeries&) = delete;
 
   CounterFamily& Counters(const char* name, const char* help) {
     return prometheus::BuildCounter().Name(name).Help(help).Register(registry);

@@ -25,6 +25,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 #include "server/observe/trace.h"
 
 namespace dragoman {
@@ -80,7 +81,7 @@ struct TracerStats {
   int64_t queue_full = 0, refused = 0, unreachable = 0;
 };
 
-class Tracer {
+class Tracer : private NotCopyable {
  public:
   // Sends a body, waiting for its answer.  Returns the number of spans that the collector rejected.
   // UNAVAILABLE: to be tried again; any other error: the body is useless.
@@ -89,8 +90,6 @@ class Tracer {
   Tracer(const TracerOptions& options, Post post);
   // Calls Stop.
   ~Tracer();
-  Tracer(const Tracer&) = delete;
-  Tracer& operator=(const Tracer&) = delete;
 
   // The ids of a new call, if it is to be traced.
   std::optional<SpanIds> Sample(const std::optional<TraceContext>& parent) const;

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/not_copyable.h"
 
 namespace dragoman {
 
@@ -37,13 +38,11 @@ struct VitalsOptions {
 };
 
 // Thread-safe.
-class Vitals {
+class Vitals : private NotCopyable {
  public:
   // Checks at once, and then every interval.
   explicit Vitals(VitalsOptions options);
   ~Vitals();
-  Vitals(const Vitals&) = delete;
-  Vitals& operator=(const Vitals&) = delete;
 
   // Checks once more, now.
   void Look();

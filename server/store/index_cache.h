@@ -25,6 +25,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "engine/base/not_copyable.h"
 #include "engine/base/status.h"
 #include "server/base/shared_budget.h"
 
@@ -33,15 +34,13 @@ namespace dragoman {
 class IndexCache {
  public:
   // The memory of an index, or of several that have most of it in common.
-  class Share {
+  class Share : private NotCopyable {
    public:
     explicit Share(IndexCache* cache) : cache_(cache) {}
     ~Share() {
       absl::MutexLock lock(&cache_->mutex_);
       cache_->bytes_ -= bytes_;
     }
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
 
    private:
     friend class IndexCache;

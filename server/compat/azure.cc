@@ -203,7 +203,7 @@ absl::StatusOr<std::vector<Input>> ReadTextsAndQuery(const ApiContext& context,
   }
   // Before there are as many inputs as texts, and as many requests as targets.
   RETURN_IF_ERROR(CheckTargets(shared.targets));
-  RETURN_IF_ERROR(CheckTexts(context, kApi, texts));
+  RETURN_IF_ERROR(CheckTexts(*context.parts, kApi, texts));
   std::vector<Input> inputs;
   for (const std::string& text : texts) inputs.emplace_back(shared).text = text;
   return inputs;
@@ -397,12 +397,11 @@ void Translate(const ApiContext& context, HttpRequest http, std::shared_ptr<Http
       });
 }
 
-absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest& http,
-                                    Call* call) {
+CompatAnswer Detect(const HttpRequest& http, Call* call) {
   RETURN_IF_ERROR(ReadQuery(http).status());
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
-  RETURN_IF_ERROR(CheckTexts(context, kApi, texts));
-  const std::set<std::string> served = CodesOf(PairsOf(context, call->permit()));
+  RETURN_IF_ERROR(CheckTexts(call->parts(), kApi, texts));
+  const std::set<std::string> served = CodesOf(PairsOf(*call));
   const auto describe = [&](const DetectedLanguage& detected) {
     Json language = Scored(detected.language, detected.confidence);
     language["isTranslationSupported"] = served.contains(detected.language);
@@ -419,11 +418,10 @@ absl::StatusOr<HttpResponse> Detect(const ApiContext& context, const HttpRequest
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> BreakSentence(const ApiContext& context, const HttpRequest& http,
-                                           Call*) {
+CompatAnswer BreakSentence(const HttpRequest& http, Call* call) {
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(http));
-  RETURN_IF_ERROR(CheckTexts(context, kApi, texts));
+  RETURN_IF_ERROR(CheckTexts(call->parts(), kApi, texts));
   Json body = Json::array();
   for (const std::string& text : texts) {
     Json of_text;
@@ -445,12 +443,11 @@ std::string AcceptedLanguage(const HttpRequest& http) {
 }
 
 // Azure has this list for everybody.
-absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const HttpRequest& http,
-                                           Call* call) {
+CompatAnswer ListLanguages(const HttpRequest& http, Call* call) {
   ASSIGN_OR_RETURN(const CompatFields query, ReadQuery(http));
   const std::string names_in = AcceptedLanguage(http);
   Json languages = Json::object();
-  for (const std::string& tag : CodesOf(PairsOf(context, call->permit()))) {
+  for (const std::string& tag : CodesOf(PairsOf(*call))) {
     languages[tag] = {{"name", NameOf(tag, names_in)},
                       {"nativeName", NameOf(tag, tag)},
                       {"dir", IsRightToLeft(tag) ? "rtl" : "ltr"}};
@@ -468,14 +465,13 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Http
 }
 
 // Azure exchanges a key for a token that is valid for ten minutes; here the key is one already.
-absl::StatusOr<HttpResponse> IssueToken(const ApiContext&, const HttpRequest& http, Call*) {
+CompatAnswer IssueToken(const HttpRequest& http, Call*) {
   return HttpResponse{.content_type = "text/plain; charset=utf-8",
                       .body = std::string(BearerToken(http.Header("authorization"))),
                       .headers = {{"Cache-Control", "no-store"}}};
 }
 
-using Act = absl::StatusOr<HttpResponse> (*)(const ApiContext& context, const HttpRequest& http,
-                                             Call* call);
+using Act = CompatAnswer (*)(const HttpRequest& http, Call* call);
 
 HttpHandler AnswerWith(const ApiContext& context, const char* name, Act act,
                        const AnswerTerms& terms = {}) {
@@ -484,9 +480,7 @@ HttpHandler AnswerWith(const ApiContext& context, const char* name, Act act,
     UseKeyOfQuery(kApi, &http);
     const auto request = std::make_shared<const HttpRequest>(std::move(http));
     AnswerCall(context, method, *request, std::move(answer), CompatFields(),
-               [=](const ApiContext& its, const CompatFields&, Call* call) {
-                 return act(its, *request, call);
-               });
+               [=](const CompatFields&, Call* call) { return act(*request, call); });
   };
 }
 

@@ -127,10 +127,7 @@ void AnswerCall(const ApiContext& context, const CompatMethod& method, const Htt
   }
   const auto call = std::make_shared<ActCall>(ActCall{std::move(answer)});
   call->exchange = std::make_unique<AnsweredCall<CompatFields, HttpResponse>>(
-      context.parts, method.name, CallerOf(http, method.api.name), method.terms,
-      [context, act = std::move(act)](const CompatFields& of, Call* admitted) {
-        return act(context, of, admitted);
-      },
+      context.parts, method.name, CallerOf(http, method.api.name), method.terms, std::move(act),
       [&call = *call, render](const CallEnd& end, HttpResponse* response) {
         call.answer->Send(render(end, response));
         call.self = nullptr;
@@ -148,15 +145,15 @@ HttpHandler AnswerWith(const ApiContext& context, const CompatMethod& method,
   };
 }
 
-absl::Status CheckTexts(const ApiContext& context, const CompatApi& api,
+absl::Status CheckTexts(const ServerParts& parts, const CompatApi& api,
                         const std::vector<std::string>& texts) {
   if (texts.empty()) return absl::OkStatus();  // which is up to the API
-  return InWordsOf(api, CheckTexts(texts, context.parts->models->limits()));
+  return InWordsOf(api, CheckTexts(texts, parts.models->limits()));
 }
 
-ServedPairs PairsOf(const ApiContext& context, const Permit& permit) {
+ServedPairs PairsOf(const ServerParts& parts, const Permit& permit) {
   ServedPairs pairs;
-  const v1::ListModelsResponse models = ListedModels(*context.parts, permit);
+  const v1::ListModelsResponse models = ListedModels(parts, permit);
   for (const v1::Model& model : models.models()) {
     for (const v1::LanguagePair& pair : model.language_pairs()) {
       pairs[pair.source()].insert(pair.target());
@@ -167,7 +164,7 @@ ServedPairs PairsOf(const ApiContext& context, const Permit& permit) {
     }
   }
   // Those through the pivot language, whose both halves the caller may use.
-  const std::string pivot = context.parts->models->Models()->pivot();
+  const std::string pivot = parts.models->Models()->pivot();
   const auto from_pivot = pairs.find(pivot);
   if (from_pivot == pairs.end()) return pairs;
   const std::set<std::string> reached = from_pivot->second;

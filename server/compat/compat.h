@@ -150,8 +150,8 @@ using CompatError = std::function<HttpResponse(const absl::Status& status)>;
 using ServedPairs = std::map<std::string, std::set<std::string>>;
 
 // Answers an admitted call.
-using CompatAct = absl::StatusOr<HttpResponse>(const ApiContext& context,
-                                               const CompatFields& fields, Call* call);
+using CompatAnswer = absl::StatusOr<HttpResponse>;
+using CompatAct = CompatAnswer(const CompatFields& fields, Call* call);
 
 // How calls are answered by an act, and recorded.
 struct CompatMethod {
@@ -175,12 +175,13 @@ HttpHandler AnswerWith(const ApiContext& context, const CompatMethod& method,
 
 // INVALID_ARGUMENT with the API's field for texts if they are more or longer than those of one call
 // may be.
-absl::Status CheckTexts(const ApiContext& context, const CompatApi& api,
+absl::Status CheckTexts(const ServerParts& parts, const CompatApi& api,
                         const std::vector<std::string>& texts);
 
-// Of the models that the caller may use, also through the pivot language.  REQUIRES: the call was
-// admitted.
-ServedPairs PairsOf(const ApiContext& context, const Permit& permit);
+// Of the models that the caller may use, also through the pivot language.
+ServedPairs PairsOf(const ServerParts& parts, const Permit& permit);
+// REQUIRES: the call was admitted.
+inline ServedPairs PairsOf(const Call& call) { return PairsOf(call.parts(), call.permit()); }
 
 // All languages of the pairs.
 std::set<std::string> CodesOf(const ServedPairs& pairs);

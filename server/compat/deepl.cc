@@ -101,8 +101,8 @@ HttpHandler KeptHandler(const ApiContext& context, const KeptRoute& to) {
     absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
     const auto request = std::make_shared<const HttpRequest>(std::move(http));
     AnswerCall(context, method, *request, std::move(answer), std::move(fields),
-               [request, to](const ApiContext& its, const CompatFields& of, Call* call) {
-                 return to.answer({its, *request, of, call, IdIn(*request, to.path),
+               [request, to](const CompatFields& of, Call* call) {
+                 return to.answer({*request, of, call, IdIn(*request, to.path),
                                    to.path.starts_with("/v3/"), AskerOf(*call)});
                });
   };
@@ -276,14 +276,13 @@ void AddLanguage(const std::string& tag, bool target, Json* list) {
   add(Upper(tag));
 }
 
-absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields& fields,
-                                           Call* call) {
+CompatAnswer ListLanguages(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::string type, fields.Text("type", "source"));
   if (type != "source" && type != "target") {
     return InvalidField("type", "is neither \"source\" nor \"target\"");
   }
   std::set<std::string> tags;
-  for (const auto& [source, targets] : PairsOf(context, call->permit())) {
+  for (const auto& [source, targets] : PairsOf(*call)) {
     if (type == "source") {
       tags.insert(source);
     } else {
@@ -296,10 +295,10 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
 }
 
 // None if the server keeps no glossaries.
-HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, Call* call) {
+HttpResponse ListGlossaryPairs(const CompatFields&, Call* call) {
   Json pairs = Json::array();
-  if (context.parts->glossaries != nullptr) {
-    for (const auto& [source, targets] : PairsOf(context, call->permit())) {
+  if (call->parts().glossaries != nullptr) {
+    for (const auto& [source, targets] : PairsOf(*call)) {
       for (const std::string& target : targets) {
         pairs.push_back({{"source_lang", source}, {"target_lang", target}});
       }
@@ -311,12 +310,12 @@ HttpResponse ListGlossaryPairs(const ApiContext& context, const CompatFields&, C
 // There is no charge per character here.  With a quota, these are rows of work: the limit is
 // reached when the next call is refused.  Without, the limit is the number that DeepL's own server
 // reports for an unlimited account.
-HttpResponse DescribeUsage(const Usage& usage, const ApiContext& context, Call* call) {
+HttpResponse DescribeUsage(const Usage& usage, Call* call) {
   const std::string& principal = call->principal();
   int64_t count = usage.Of(principal), limit = 1'000'000'000'000;
-  if (const Quota quota = context.parts->principals->QuotaOf(principal); quota.per_minute > 0) {
+  if (const Quota quota = call->parts().principals->QuotaOf(principal); quota.per_minute > 0) {
     limit = static_cast<int64_t>(std::ceil(quota.Size()));
-    const double left = std::max(0.0, context.parts->pool->QuotaLeft(principal, quota));
+    const double left = std::max(0.0, call->parts().pool->QuotaLeft(principal, quota));
     count = limit - std::min(limit, static_cast<int64_t>(std::ceil(left)));
   }
   return JsonResponse(200, {{"character_count", count}, {"character_limit", limit}});
@@ -385,20 +384,19 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   add("GET", "/v2/translate", translate);  // older clients put everything into the query
   add("GET", "/v1/translate", translate);  // and OmegaT; POST is the server's own API
   answer_at_once("/v2/languages", ListLanguages);
-  answer_at_once("/v2/usage", [usage](const ApiContext& of, const CompatFields&, Call* call) {
-    return DescribeUsage(*usage, of, call);
-  });
+  answer_at_once("/v2/usage",
+                 [usage](const CompatFields&, Call* call) { return DescribeUsage(*usage, call); });
   // Weblate asks for these before each translation.
   answer_at_once("/v2/glossary-language-pairs", ListGlossaryPairs);
   deepl_glossaries::AddRoutes(context, router);
   deepl_memories::AddRoutes(context, router);
   deepl_documents::AddRoutes(context, router);
-  const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(PlainError(
+  const HttpHandler refuse = AnswerAtOnce([](const HttpRequest&) {
+    return PlainError(
         404,
         "this server has only translate, document, glossaries, translation memories, languages and "
-        "usage"));
-  };
+        "usage");
+  });
   const auto refuse_at = [&](const char* method, const char* path) {
     router->Add({.method = method, .path = path, .handler = refuse, .error = PlainError});
   };

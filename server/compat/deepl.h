@@ -31,7 +31,6 @@ std::string TimeText(absl::Time time);
 
 // What a handler knows of a call about what is kept, which was admitted.
 struct KeptCall {
-  const ApiContext& context;
   const HttpRequest& http;
   const CompatFields& fields;
   Call* call;
@@ -44,7 +43,7 @@ struct KeptRoute {
   const char* method;
   std::string path;
   const char* call;  // as the metrics and the log name it
-  std::function<absl::StatusOr<HttpResponse>(const KeptCall& call)> answer;
+  std::function<CompatAnswer(const KeptCall& call)> answer;
 };
 
 // The handler answers on a thread that may wait for the store.

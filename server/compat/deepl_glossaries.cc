@@ -133,7 +133,7 @@ std::string AsTsv(const TermList& list) {
 
 using Answer = absl::StatusOr<HttpResponse>;
 
-GlossaryStore* StoreOf(const KeptCall& call) { return call.context.parts->glossaries; }
+GlossaryStore* StoreOf(const KeptCall& call) { return call.call->parts().glossaries; }
 
 Answer Create(const KeptCall& call) {
   ASSIGN_OR_RETURN(GlossaryText text, ReadGlossary(call.fields, call.several));

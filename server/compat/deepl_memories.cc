@@ -191,14 +191,14 @@ absl::StatusOr<std::string> Import(const KeptCall& call, const Job& job) {
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> file,
                    MappedFile::Open(form.file->path()));
   constexpr size_t kCopies = 3;  // its segments, those of the request, and those of the store
-  ASSIGN_OR_RETURN(const Share memory, call.context.parts->requests->Take(
+  ASSIGN_OR_RETURN(const Share memory, call.call->parts().requests->Take(
                                            HolderOf(call.call->principal(), call.http.peer),
                                            kCopies * form.file->size()));
   ASSIGN_OR_RETURN(MemoryText text, ParseTmxMemory(file->text()));
   text.name = job.name;
   text.owner = call.call->principal();
   ASSIGN_OR_RETURN(const Owned made,
-                   call.context.parts->memories->Create(call.asker.until, std::move(text)));
+                   call.call->parts().memories->Create(call.asker.until, std::move(text)));
   return made.id;
 }
 
@@ -242,7 +242,7 @@ Answer GetFile(const KeptCall& call, const Jobs* jobs) {
   if (job.is_import) return absl::NotFoundError("the job has no file");
   ASSIGN_OR_RETURN(const v1::TranslationMemory memory, FindMemory(call, job.memory_id));
   TmxMemory tmx = {memory.source_language(), memory.target_language(), {}};
-  ASSIGN_OR_RETURN(Share share, call.context.parts->requests->Take(
+  ASSIGN_OR_RETURN(Share share, call.call->parts().requests->Take(
                                     HolderOf(call.call->principal(), call.http.peer), 0));
   const auto add = [&](const v1::MemorySegment& segment) -> absl::StatusOr<bool> {
     constexpr size_t kCopies = 3;  // a segment, as a part of the file, and of the answer

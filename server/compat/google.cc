@@ -159,10 +159,9 @@ HttpResponse TranslatedAdvanced(const GoogleCall& call, const v1::TranslateRespo
 
 constexpr AnswerTerms kDetects = {.work = CallWork::kLong};
 
-absl::StatusOr<HttpResponse> DetectBasic(const ApiContext& context, const CompatFields& fields,
-                                         Call*) {
+CompatAnswer DetectBasic(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
-  RETURN_IF_ERROR(CheckTexts(context, kBasic, texts));
+  RETURN_IF_ERROR(CheckTexts(call->parts(), kBasic, texts));
   Json detections = Json::array();
   for (const std::string& text : texts) {
     const std::vector<DetectedLanguage> found = DetectLanguages(text);
@@ -173,7 +172,7 @@ absl::StatusOr<HttpResponse> DetectBasic(const ApiContext& context, const Compat
   return JsonResponse(200, {{"data", {{"detections", std::move(detections)}}}});
 }
 
-absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatFields& fields, Call*) {
+CompatAnswer DetectAdvanced(const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::string text, fields.Text("content"));
   ASSIGN_OR_RETURN(const std::string type, fields.Text("mimeType", "text/html"));
   Json languages = Json::array();
@@ -184,11 +183,10 @@ absl::StatusOr<HttpResponse> DetectAdvanced(const ApiContext&, const CompatField
   return JsonResponse(200, {{"languages", std::move(languages)}});
 }
 
-absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFields& fields,
-                                       Call* call) {
+CompatAnswer ListBasic(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("target"));
   Json languages = Json::array();
-  for (const std::string& tag : CodesOf(PairsOf(context, call->permit()))) {
+  for (const std::string& tag : CodesOf(PairsOf(*call))) {
     Json language = {{"language", tag}};
     if (!names_in.empty()) language["name"] = NameOf(tag, names_in);
     languages.push_back(std::move(language));
@@ -196,10 +194,9 @@ absl::StatusOr<HttpResponse> ListBasic(const ApiContext& context, const CompatFi
   return JsonResponse(200, {{"data", {{"languages", std::move(languages)}}}});
 }
 
-absl::StatusOr<HttpResponse> ListAdvanced(const ApiContext& context, const CompatFields& fields,
-                                          Call* call) {
+CompatAnswer ListAdvanced(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::string names_in, fields.Text("displayLanguageCode"));
-  const ServedPairs pairs = PairsOf(context, call->permit());
+  const ServedPairs pairs = PairsOf(*call);
   std::set<std::string> targets;
   for (const auto& [source, of_source] : pairs) targets.insert(of_source.begin(), of_source.end());
   Json languages = Json::array();
@@ -226,10 +223,10 @@ absl::Status WriteMessage(const GoogleCall& call, const v1::TranslateResponse& o
   return FillFrom(TranslatedAdvanced(call, ours), response);
 }
 
-void RefuseAdvanced(const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-  answer->Send(PlainError(404,
-                          "there is no such method; want translateText, translateDocument, "
-                          "detectLanguage, supportedLanguages, glossaries or glossaryEntries"));
+HttpResponse RefuseAdvanced(const HttpRequest&) {
+  return PlainError(404,
+                    "there is no such method; want translateText, translateDocument, "
+                    "detectLanguage, supportedLanguages, glossaries or glossaryEntries");
 }
 
 }  // namespace
@@ -259,7 +256,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
           AnswerWith(context, {kAdvanced, "DetectLanguage", Error, kDetects}, DetectAdvanced));
   add_one("GET", "/v3/projects/**/supportedLanguages",
           AnswerWith(context, {kAdvanced, "ListModels", Error}, ListAdvanced));
-  add("/v3/projects/**", RefuseAdvanced);
+  add("/v3/projects/**", AnswerAtOnce(RefuseAdvanced));
 }
 
 std::vector<Method> RpcMethods() {

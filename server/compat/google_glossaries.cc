@@ -43,7 +43,7 @@ constexpr char kGlossaries[] = "/glossaries/", kEntries[] = "/glossaryEntries/";
 constexpr int kMostInPage = 1000;
 constexpr AnswerTerms kStored = {.work = CallWork::kStore};
 
-GlossaryStore& StoreOf(const ApiContext& context) { return *context.parts->glossaries; }
+GlossaryStore& StoreOf(const Call& call) { return *call.parts().glossaries; }
 
 // What a name of the form LOCATION/glossaries/ID[/glossaryEntries/ID] says.
 struct Resource {
@@ -111,7 +111,7 @@ HttpResponse Done(const Resource& of, const std::string& method, const char* typ
                             {"response", std::move(response)}});
 }
 
-Answer Create(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer Create(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const CompatFields given, fields.Object("glossary"));
   RETURN_IF_ERROR(given.Refuse({"inputConfig", "languageCodesSet", "displayName"}));
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(given, "name"));
@@ -126,14 +126,14 @@ Answer Create(const ApiContext& context, const CompatFields& fields, Call* call)
   }
   ASSIGN_OR_RETURN(
       const Owned glossary,
-      StoreOf(context).Create(AskerOf(*call).until, std::move(text), "", /*unique=*/true));
+      StoreOf(*call).Create(AskerOf(*call).until, std::move(text), "", /*unique=*/true));
   return Done(resource, "CreateGlossary", "Glossary", Describe(glossary, resource.glossary));
 }
 
-Answer ListAll(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer ListAll(const CompatFields& fields, Call* call) {
   RETURN_IF_ERROR(fields.Refuse({"filter"}));
   ASSIGN_OR_RETURN(const std::string parent, fields.Text("parent"));
-  ASSIGN_OR_RETURN(const std::vector<Owned> list, StoreOf(context).List(AskerOf(*call)));
+  ASSIGN_OR_RETURN(const std::vector<Owned> list, StoreOf(*call).List(AskerOf(*call)));
   ASSIGN_OR_RETURN(const Page page, PageOf(fields, list.size()));
   Json glossaries = Json::array();
   std::set<std::string> names;
@@ -148,15 +148,15 @@ Answer ListAll(const ApiContext& context, const CompatFields& fields, Call* call
   return List("glossaries", std::move(glossaries), page);
 }
 
-Answer Get(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer Get(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
-  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(context).Describe(AskerOf(*call), resource.id));
+  ASSIGN_OR_RETURN(const Owned glossary, StoreOf(*call).Describe(AskerOf(*call), resource.id));
   return JsonResponse(200, Describe(glossary, resource.glossary));
 }
 
-Answer Delete(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer Delete(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
-  RETURN_IF_ERROR(StoreOf(context).Delete(AskerOf(*call), resource.id));
+  RETURN_IF_ERROR(StoreOf(*call).Delete(AskerOf(*call), resource.id));
   return Done(resource, "DeleteGlossary", "DeleteGlossaryResponse", {{"name", resource.glossary}});
 }
 
@@ -216,8 +216,8 @@ auto Find(List& entries, const std::string& source) {
 absl::Status NoEntry() { return absl::NotFoundError("the glossary has no such entry"); }
 
 // Changes the entries of these languages; `none` if there are none.
-absl::Status EditEntries(const ApiContext& context, const Call& call, const Resource& resource,
-                         const LanguagePair& languages, const absl::Status& none,
+absl::Status EditEntries(const Call& call, const Resource& resource, const LanguagePair& languages,
+                         const absl::Status& none,
                          absl::FunctionRef<absl::Status(Entries* entries)> edit) {
   const auto edit_list = [&](GlossaryText* text) {
     for (GlossaryDictionary& dictionary : text->dictionaries) {
@@ -225,10 +225,10 @@ absl::Status EditEntries(const ApiContext& context, const Call& call, const Reso
     }
     return none;
   };
-  return StoreOf(context).Update(AskerOf(call), resource.id, edit_list).status();
+  return StoreOf(call).Update(AskerOf(call), resource.id, edit_list).status();
 }
 
-Answer CreateEntry(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer CreateEntry(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "parent"));
   ASSIGN_OR_RETURN(const CompatFields given, fields.Object("glossaryEntry"));
   ASSIGN_OR_RETURN(const Terms terms, ReadTerms(given));
@@ -239,15 +239,15 @@ Answer CreateEntry(const ApiContext& context, const CompatFields& fields, Call* 
     entries->push_back(terms.entry);
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(EditEntries(context, *call, resource, terms.languages,
+  RETURN_IF_ERROR(EditEntries(*call, resource, terms.languages,
                               InvalidField("termsPair", "has other languages than the glossary"),
                               add));
   return JsonResponse(200, DescribeEntry(resource.glossary, terms.languages, terms.entry));
 }
 
-Answer ListEntries(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer ListEntries(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "parent"));
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(context).Find(AskerOf(*call), resource.id));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(*call).Find(AskerOf(*call), resource.id));
   ASSIGN_OR_RETURN(const Page page, PageOf(fields, static_cast<size_t>(glossary->size())));
   Json entries = Json::array();
   size_t before = 0;  // in other lists
@@ -262,10 +262,10 @@ Answer ListEntries(const ApiContext& context, const CompatFields& fields, Call* 
   return List("glossaryEntries", std::move(entries), page);
 }
 
-Answer GetEntry(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer GetEntry(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
   const Terms key = KeyOf(resource);
-  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(context).Find(AskerOf(*call), resource.id));
+  ASSIGN_OR_RETURN(const GlossaryPtr glossary, StoreOf(*call).Find(AskerOf(*call), resource.id));
   for (const auto& list : glossary->dictionaries) {
     const auto at = Find(list->entries(), key.entry.source);
     if (!(list->languages() == key.languages) || at == list->entries().end()) continue;
@@ -274,7 +274,7 @@ Answer GetEntry(const ApiContext& context, const CompatFields& fields, Call* cal
   return NoEntry();
 }
 
-Answer UpdateEntry(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer UpdateEntry(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const CompatFields given, fields.Object("glossaryEntry"));
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(given, "name"));
   ASSIGN_OR_RETURN(const Terms terms, ReadTerms(given));
@@ -288,11 +288,11 @@ Answer UpdateEntry(const ApiContext& context, const CompatFields& fields, Call* 
     *at = terms.entry;
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(EditEntries(context, *call, resource, key.languages, NoEntry(), replace));
+  RETURN_IF_ERROR(EditEntries(*call, resource, key.languages, NoEntry(), replace));
   return JsonResponse(200, DescribeEntry(resource.glossary, terms.languages, terms.entry));
 }
 
-Answer DeleteEntry(const ApiContext& context, const CompatFields& fields, Call* call) {
+Answer DeleteEntry(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(fields, "name"));
   const Terms key = KeyOf(resource);
   const auto remove = [&](Entries* entries) {
@@ -301,7 +301,7 @@ Answer DeleteEntry(const ApiContext& context, const CompatFields& fields, Call* 
     entries->erase(at);
     return absl::OkStatus();
   };
-  RETURN_IF_ERROR(EditEntries(context, *call, resource, key.languages, NoEntry(), remove));
+  RETURN_IF_ERROR(EditEntries(*call, resource, key.languages, NoEntry(), remove));
   return JsonResponse(200, Json::object());
 }
 

@@ -104,7 +104,7 @@ HttpResponse Translated(const DialectCall& call, const v1::TranslateResponse& re
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> Detect(const ApiContext&, const CompatFields& fields, Call*) {
+CompatAnswer Detect(const CompatFields& fields, Call*) {
   ASSIGN_OR_RETURN(const std::vector<std::string> texts, fields.Texts("q"));
   if (texts.size() != 1) return InvalidField("q", "is not one text");
   Json body = Json::array();
@@ -178,9 +178,8 @@ void Download(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpA
 }
 
 // Mastodon takes a refusal of the lists for a used-up quota, and Discourse sends no key for them.
-absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const CompatFields&,
-                                           Call* call) {
-  const ServedPairs pairs = PairsOf(context, call->permit());
+CompatAnswer ListLanguages(const CompatFields&, Call* call) {
+  const ServedPairs pairs = PairsOf(*call);
   Json body = Json::array();
   for (const std::string& code : CodesOf(pairs)) {
     const auto targets = pairs.find(code);
@@ -191,17 +190,17 @@ absl::StatusOr<HttpResponse> ListLanguages(const ApiContext& context, const Comp
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> Settings(const ApiContext& context, const CompatFields&, Call* call) {
-  const ServedPairs pairs = PairsOf(context, call->permit());
-  const bool files = context.parts->documents->limits().at_once > 0;
+CompatAnswer Settings(const CompatFields&, Call* call) {
+  const ServedPairs pairs = PairsOf(*call);
+  const bool files = call->parts().documents->limits().at_once > 0;
   Json suffixes = Json::array();
   for (const DocumentFormat& format : DocumentFormats()) {
     for (const std::string_view suffix : format.suffixes) suffixes.push_back(std::string(suffix));
   }
-  const bool wants_key = context.parts->principals->wants_tokens();
+  const bool wants_key = call->parts().principals->wants_tokens();
   const std::string target = pairs.empty() ? "" : *pairs.begin()->second.begin();
   return JsonResponse(200, {{"apiKeys", wants_key},
-                            {"charLimit", context.parts->models->limits().max_characters},
+                            {"charLimit", call->parts().models->limits().max_characters},
                             {"filesTranslation", files},
                             {"frontendTimeout", 500},
                             {"keyRequired", wants_key},
@@ -254,16 +253,15 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   AddFileRoute(context, kApi, "/translate_file", {.key_field = kApi.key_field}, TranslateFile,
                PlainError, router);
   add("GET", "/download_file/*", WithStore(context, Error, HandlerOf(context, Download)));
-  add("GET", "/spec", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(JsonResponse(200, Specification()));
-  });
-  add("POST", "/suggest", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(PlainError(403, "suggestions are not accepted here"));
-  });
-  add("GET", "/health", [context](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    const absl::Status loaded = context.loaded();
-    answer->Send(loaded.ok() ? JsonResponse(200, {{"status", "ok"}}) : Error(loaded));
-  });
+  add("GET", "/spec",
+      AnswerAtOnce([](const HttpRequest&) { return JsonResponse(200, Specification()); }));
+  add("POST", "/suggest", AnswerAtOnce([](const HttpRequest&) {
+        return PlainError(403, "suggestions are not accepted here");
+      }));
+  add("GET", "/health", AnswerAtOnce([context](const HttpRequest&) {
+        const absl::Status loaded = context.loaded();
+        return loaded.ok() ? JsonResponse(200, {{"status", "ok"}}) : Error(loaded);
+      }));
 }
 
 }  // namespace dragoman::libretranslate

@@ -310,15 +310,13 @@ HttpResponse Is(const char* name, bool good) {
   return JsonResponse(good ? 200 : 503, {{name, good}});
 }
 
-absl::StatusOr<HttpResponse> ServerLive(const ApiContext&, const CompatFields&, Call*) {
-  return Is("live", true);
+CompatAnswer ServerLive(const CompatFields&, Call*) { return Is("live", true); }
+
+CompatAnswer ServerReady(const CompatFields&, Call* call) {
+  return Is("ready", call->parts().ready().ok());
 }
 
-absl::StatusOr<HttpResponse> ServerReady(const ApiContext& context, const CompatFields&, Call*) {
-  return Is("ready", context.parts->ready().ok());
-}
-
-absl::StatusOr<HttpResponse> DescribeServer(const ApiContext&, const CompatFields&, Call*) {
+CompatAnswer DescribeServer(const CompatFields&, Call*) {
   return JsonResponse(200, {{"name", "dragoman"},
                             {"version", DRAGOMAN_VERSION},
                             {"extensions", {"binary_tensor_data"}}});
@@ -333,7 +331,7 @@ std::vector<std::string> VersionsOf(const v1::Model& model) {
   return versions;
 }
 
-absl::StatusOr<v1::Model> Find(const ApiContext& context, const CompatFields& fields, Call* call) {
+absl::StatusOr<v1::Model> Find(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::string name, fields.Text("name"));
   ASSIGN_OR_RETURN(const std::string version, fields.Text("version"));
   ASSIGN_OR_RETURN(v1::Model model, NamedModel(name, call));
@@ -342,9 +340,8 @@ absl::StatusOr<v1::Model> Find(const ApiContext& context, const CompatFields& fi
   return NotFoundError("the model has no version \"", version.substr(0, 32), "\"");
 }
 
-absl::StatusOr<HttpResponse> ModelReady(const ApiContext& context, const CompatFields& fields,
-                                        Call* call) {
-  ASSIGN_OR_RETURN(const v1::Model model, Find(context, fields, call));
+CompatAnswer ModelReady(const CompatFields& fields, Call* call) {
+  ASSIGN_OR_RETURN(const v1::Model model, Find(fields, call));
   const bool ready = model.state() == v1::Model::STATE_READY;
   return JsonResponse(ready ? 200 : 503, {{"name", model.name()}, {"ready", ready}});
 }
@@ -353,9 +350,8 @@ Json DescribeTensor(const char* name, int size) {
   return {{"name", name}, {"datatype", kBytes}, {"shape", Json::array({size})}};
 }
 
-absl::StatusOr<HttpResponse> DescribeModel(const ApiContext& context, const CompatFields& fields,
-                                           Call* call) {
-  ASSIGN_OR_RETURN(const v1::Model model, Find(context, fields, call));
+CompatAnswer DescribeModel(const CompatFields& fields, Call* call) {
+  ASSIGN_OR_RETURN(const v1::Model model, Find(fields, call));
   return JsonResponse(
       200, {{"name", model.name()},
             {"versions", VersionsOf(model)},
@@ -377,9 +373,9 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     router->AddBefore(std::move(route));
   };
   // What Triton and KServe have besides, in words that their clients read.
-  const auto refuse = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(PlainError(404, "this server has only health, metadata and infer"));
-  };
+  const HttpHandler refuse = AnswerAtOnce([](const HttpRequest&) {
+    return PlainError(404, "this server has only health, metadata and infer");
+  });
   for (const char* path :
        {"/v2/health/**", "/v2/repository/**", "/v2/models", "/v2/logging", "/v2/trace/**",
         "/v2/systemsharedmemory/**", "/v2/cudasharedmemory/**"}) {
@@ -396,16 +392,11 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
       [context](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
         Infer(context, "/infer", http, std::move(answer));
       });
-  add("GET", "/v2", [context](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(*DescribeServer(context, {}, nullptr));
-  });
-  add("GET", "/v2/health/live", [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send(Is("live", true));
-  });
-  add("GET", "/v2/health/ready",
-      [context](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-        answer->Send(Is("ready", context.loaded().ok() && context.parts->ready().ok()));
-      });
+  add("GET", "/v2", AnswerAtOnce([](const HttpRequest&) { return *DescribeServer({}, nullptr); }));
+  add("GET", "/v2/health/live", AnswerAtOnce([](const HttpRequest&) { return Is("live", true); }));
+  add("GET", "/v2/health/ready", AnswerAtOnce([context](const HttpRequest&) {
+        return Is("ready", context.loaded().ok() && context.parts->ready().ok());
+      }));
 }
 
 std::vector<Method> RpcMethods() {

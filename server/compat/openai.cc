@@ -470,9 +470,8 @@ Json ModelFields(const std::string& name) {
   return {{"id", name}, {"object", "model"}, {"created", 0}, {"owned_by", "dragoman"}};
 }
 
-absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const CompatFields&,
-                                        Call* call) {
-  const v1::ListModelsResponse models = ListedModels(*context.parts, call->permit());
+CompatAnswer ListModels(const CompatFields&, Call* call) {
+  const v1::ListModelsResponse models = ListedModels(call->parts(), call->permit());
   ASSIGN_OR_RETURN(const std::string own, ToJson(models));
   Json body = Json::parse(own);
   body["object"] = "list";
@@ -483,8 +482,7 @@ absl::StatusOr<HttpResponse> ListModels(const ApiContext& context, const CompatF
   return JsonResponse(200, body);
 }
 
-absl::StatusOr<HttpResponse> GetModel(const ApiContext& context, const CompatFields& fields,
-                                      Call* call) {
+CompatAnswer GetModel(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const std::string path, fields.Text("path"));
   ASSIGN_OR_RETURN(const v1::Model model, NamedModel(path.substr(sizeof(kModels)), call));
   ASSIGN_OR_RETURN(const std::string own, ToJson(model));

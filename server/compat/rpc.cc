@@ -30,7 +30,7 @@ class ActExchange final : public UnaryExchange {
       : act_(act),
         call_(
             parts, method, std::move(caller), act.terms,
-            [=](const CompatFields& fields, Call* call) { return Fill(act, parts, fields, call); },
+            [=](const CompatFields& fields, Call* call) { return Fill(act, fields, call); },
             [&api = *act.api, done = std::move(done)](CallEnd end,
                                                       std::unique_ptr<Message>* answer) {
               end.status = InWordsOf(api, end.status);
@@ -48,10 +48,9 @@ class ActExchange final : public UnaryExchange {
 
  private:
   static absl::StatusOr<std::unique_ptr<Message>> Fill(const MessageAct& act,
-                                                       const ServerParts* parts,
                                                        const CompatFields& fields, Call* call) {
     std::unique_ptr<Message> response(act.response->New());
-    ASSIGN_OR_RETURN(const HttpResponse answer, act.act({.parts = parts}, fields, call));
+    ASSIGN_OR_RETURN(const HttpResponse answer, act.act(fields, call));
     RETURN_IF_ERROR(FillFrom(answer, response.get()));
     return response;
   }

@@ -38,7 +38,7 @@ absl::Status CheckUpload(const ApiContext& context, const CompatApi& api, const 
   ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
   const std::string& target = header.request().target_language();
   if (IsWrittenAlike(header.request().source_language(), target)) return absl::OkStatus();
-  for (const auto& [source, targets] : PairsOf(context, permit)) {
+  for (const auto& [source, targets] : PairsOf(*context.parts, permit)) {
     for (const std::string& served : targets) {
       if (IsLanguage(served, target)) return absl::OkStatus();
     }

@@ -1,5 +1,7 @@
 #include "server/http/message.h"
 
+#include <utility>
+
 #include "absl/strings/ascii.h"
 
 namespace dragoman {
@@ -20,6 +22,13 @@ std::string_view HttpRequest::Header(std::string_view name) const {
     if (key == name) return value;
   }
   return {};
+}
+
+HttpHandler AnswerAtOnce(std::function<HttpResponse(const HttpRequest& request)> answer) {
+  return [answer = std::move(answer)](const HttpRequest& request,
+                                      const std::shared_ptr<HttpAnswer>& to) {
+    to->Send(answer(request));
+  };
 }
 
 bool UnescapePercent(std::string_view text, bool plus_is_space, std::string* out) {

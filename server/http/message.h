@@ -75,6 +75,9 @@ class HttpAnswer {
 
 using HttpHandler = std::function<void(HttpRequest request, std::shared_ptr<HttpAnswer> answer)>;
 
+// A handler that sends what `answer` returns.
+HttpHandler AnswerAtOnce(std::function<HttpResponse(const HttpRequest& request)> answer);
+
 // Decodes %-escapes; false if one is malformed or stands for a zero byte.
 bool UnescapePercent(std::string_view text, bool plus_is_space, std::string* out);
 

@@ -334,11 +334,9 @@ const std::string& OpenApi() {
 }
 
 void AddOpenApi(HttpRouter* router) {
-  router->Add({.method = "GET",
-               .path = "/openapi.json",
-               .handler = [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-                 answer->Send({.content_type = kJson, .body = OpenApi()});
-               }});
+  const HttpHandler handler = AnswerAtOnce(
+      [](const HttpRequest&) { return HttpResponse{.content_type = kJson, .body = OpenApi()}; });
+  router->Add({.method = "GET", .path = "/openapi.json", .handler = handler});
 }
 
 }  // namespace dragoman

@@ -10,48 +10,46 @@ namespace {
 
 constexpr char kPrometheusText[] = "text/plain; version=0.0.4; charset=utf-8";
 
-HttpHandler MetricsPage(std::function<std::string()> metrics) {
-  return [metrics = std::move(metrics)](const HttpRequest& http,
-                                        const std::shared_ptr<HttpAnswer>& answer) {
+using Page = std::function<HttpResponse(const HttpRequest& request)>;
+
+Page MetricsPage(std::function<std::string()> metrics) {
+  return [metrics = std::move(metrics)](const HttpRequest& request) {
     HttpResponse response = {.content_type = kPrometheusText,
                              .body = metrics(),
                              .headers = {{"Vary", "Accept-Encoding"}}};
-    if (AcceptsGzip(http.Header("accept-encoding"))) {
+    if (AcceptsGzip(request.Header("accept-encoding"))) {
       response.body = Gzip(response.body);
       response.headers.emplace_back("Content-Encoding", "gzip");
     }
-    answer->Send(std::move(response));
+    return response;
   };
 }
 
-HttpHandler HistoryPage(std::function<std::string()> history) {
-  return [history = std::move(history)](const HttpRequest&,
-                                        const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send({.content_type = "application/json", .body = history()});
+Page HistoryPage(std::function<std::string()> history) {
+  return [history = std::move(history)](const HttpRequest&) {
+    return HttpResponse{.content_type = "application/json", .body = history()};
   };
 }
 
-HttpHandler StatePage(const char* state, std::function<absl::Status()> look,
-                      std::function<std::string()> faults = nullptr) {
-  return [state, look = std::move(look), faults = std::move(faults)](
-             const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+Page StatePage(const char* state, std::function<absl::Status()> look,
+               std::function<std::string()> faults = nullptr) {
+  return [state, look = std::move(look), faults = std::move(faults)](const HttpRequest&) {
     const absl::Status status = look();
     if (!status.ok()) {
-      answer->Send(PlainTextBody(503, absl::StrCat("not ", state, ": ", status.message())));
-      return;
+      return PlainTextBody(503, absl::StrCat("not ", state, ": ", status.message()));
     }
     const std::string wrong = faults == nullptr ? "" : faults();
-    answer->Send(PlainTextBody(200, absl::StrCat(state, wrong.empty() ? "" : "\n", wrong)));
+    return PlainTextBody(200, absl::StrCat(state, wrong.empty() ? "" : "\n", wrong));
   };
 }
 
 }  // namespace
 
 void AddPages(HttpPages pages, HttpRouter* router) {
-  const auto add = [router](const char* path, HttpHandler handler) {
+  const auto add = [router](const char* path, Page page) {
     router->Add({.method = "GET",
                  .path = path,
-                 .handler = std::move(handler),
+                 .handler = AnswerAtOnce(std::move(page)),
                  .error = PlainTextBody,
                  .for_probes = true});
   };

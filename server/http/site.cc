@@ -24,32 +24,33 @@ HttpHeaders HeadersOf(const PageFile& file) {
           {"Referrer-Policy", "no-referrer"}};
 }
 
-void SendFile(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& answer) {
+HttpResponse FileOf(const HttpRequest& request) {
   const auto file =
       absl::c_find_if(PageFiles(), [&](const PageFile& one) { return one.path == request.path; });
-  if (file == PageFiles().end()) return answer->Send(PlainTextBody(404, "no such page"));
+  if (file == PageFiles().end()) return PlainTextBody(404, "no such page");
   if (request.Header("if-none-match") == file->etag) {
-    return answer->Send({.code = 304, .headers = HeadersOf(*file)});
+    return {.code = 304, .headers = HeadersOf(*file)};
   }
-  answer->Send({.content_type = std::string(file->content_type),
-                .body = std::string(file->contents),
-                .headers = HeadersOf(*file)});
+  return {.content_type = std::string(file->content_type),
+          .body = std::string(file->contents),
+          .headers = HeadersOf(*file)};
 }
 
 }  // namespace
 
 void AddSite(std::function<std::string()> settings, HttpRouter* router) {
-  const auto add = [router](const char* path, HttpHandler handler) {
-    router->Add(
-        {.method = "GET", .path = path, .handler = std::move(handler), .error = PlainTextBody});
+  const auto add = [router](const char* path, auto answer) {
+    router->Add({.method = "GET",
+                 .path = path,
+                 .handler = AnswerAtOnce(std::move(answer)),
+                 .error = PlainTextBody});
   };
-  add("/page/settings.json", [settings = std::move(settings)](
-                                 const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
-    answer->Send({.content_type = "application/json",
-                  .body = settings(),
-                  .headers = {{"Cache-Control", "no-store"}}});
+  add("/page/settings.json", [settings = std::move(settings)](const HttpRequest&) {
+    return HttpResponse{.content_type = "application/json",
+                        .body = settings(),
+                        .headers = {{"Cache-Control", "no-store"}}};
   });
-  for (const char* path : {"/", "/status", "/api", "/page/**"}) add(path, SendFile);
+  for (const char* path : {"/", "/status", "/api", "/page/**"}) add(path, FileOf);
 }
 
 }  // namespace dragoman

@@ -454,20 +454,23 @@ void Server::LookAtStore(absl::Time now) {
   if (!asked.ok()) looking_at_store_ = false;
 }
 
+GrpcOptions Server::OptionsOfPort(bool plain, const ConnectionRange& descriptors) {
+  return {.credentials = plain || certificates_ == nullptr ? grpc::InsecureServerCredentials()
+                                                           : certificates_->credentials(),
+          .connections = options_.connections,
+          .descriptors = descriptors,
+          .max_message_bytes = options_.max_message_bytes,
+          .requests = &requests_,
+          .reflection = options_.auth.tokens.empty() || options_.debug_services,
+          .channelz = options_.debug_services};
+}
+
 absl::Status Server::StartGrpc() {
   constexpr size_t kPerConnection = 16 << 10;  // what an idle one takes, and more
-  const GrpcOptions grpc = {
-      .credentials = certificates_ == nullptr ? grpc::InsecureServerCredentials()
-                                              : certificates_->credentials(),
-      .connections = options_.connections,
-      .descriptors = connections_,
-      .max_message_bytes = options_.max_message_bytes,
-      .max_calls_per_connection = MaxCallsPerConnection(options_.pool),
-      .requests = &requests_,
-      .memory = options_.requests_memory + static_cast<size_t>(connections_.most) * kPerConnection,
-      .reflection = options_.auth.tokens.empty() || options_.debug_services,
-      .channelz = options_.debug_services && admin_ == nullptr,
-  };
+  GrpcOptions grpc = OptionsOfPort(/*plain=*/false, connections_);
+  grpc.max_calls_per_connection = MaxCallsPerConnection(options_.pool);
+  grpc.memory = options_.requests_memory + static_cast<size_t>(connections_.most) * kPerConnection;
+  grpc.channelz = grpc.channelz && admin_ == nullptr;
   std::vector<NamedService> services = {
       {&load_service_, xds::service::orca::v3::OpenRcaService::service_full_name()}};
   for (const auto& service : services_) {
@@ -479,26 +482,14 @@ absl::Status Server::StartGrpc() {
 // The owner of a socket in the file system needs no certificate and sends no bytes over a network.
 absl::Status Server::StartAdmin(std::function<void()> on_drain) {
   if (admin_ == nullptr) return absl::OkStatus();
-  const bool has_path = HasPath(options_.admin_address);
-  admin_actions_ = {.load = [this](const std::string& model) { model_manager_->Load(model); },
-                    .unload = [this](const std::string& model) { model_manager_->Unload(model); },
-                    .pin = [this](const std::string& model) { model_manager_->Pin(model); },
-                    .unpin = [this](const std::string& model) { model_manager_->Unpin(model); },
+  admin_actions_ = {.turn = [this](const std::string& model,
+                                   ModelTurn turn) { model_manager_->Turn(model, turn); },
                     .drain =
                         [on_drain = std::move(on_drain)] {
                           if (on_drain != nullptr) on_drain();
                         }};
-  constexpr int kCalls = 16;
-  const GrpcOptions grpc = {.credentials = has_path || certificates_ == nullptr
-                                               ? grpc::InsecureServerCredentials()
-                                               : certificates_->credentials(),
-                            .connections = options_.connections,
-                            .descriptors = admin_connections_,
-                            .max_message_bytes = options_.max_message_bytes,
-                            .max_calls_per_connection = kCalls,
-                            .requests = &requests_,
-                            .reflection = options_.auth.tokens.empty() || options_.debug_services,
-                            .channelz = options_.debug_services};
+  GrpcOptions grpc = OptionsOfPort(HasPath(options_.admin_address), admin_connections_);
+  grpc.max_calls_per_connection = 16;
   return admin_->Serve(grpc, {{&admin_service_, admin_service_.name().c_str()}});
 }
 

@@ -116,6 +116,8 @@ class Server {
   // Creates the series of all routes; the callbacks count their answers.
   HttpCallbacks CountedAnswers(const HttpRouter& router);
   absl::Status LoadModels(ReadOptions read_again);
+  // What the ports for gRPC have in common; one that is `plain` needs no certificate.
+  GrpcOptions OptionsOfPort(bool plain, const ConnectionRange& descriptors);
   absl::Status StartGrpc();
   absl::Status StartAdmin(std::function<void()> on_drain);
   void SetServing(bool serving);

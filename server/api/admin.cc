@@ -3,7 +3,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 #include "server/api/list_models.h"
 #include "server/observe/logging.h"
@@ -17,12 +16,21 @@ void LogChange(const Call& call, const char* what, const std::string& value) {
       {{"value", value}, {"principal", call.principal()}, {"request_id", call.request_id()}});
 }
 
-// The model of a request, by its whole name.
-absl::StatusOr<std::string> FindConfigured(const Call& call, const std::string& name) {
+// Asks for a turn of the model that a request names.
+absl::Status AskFor(ModelTurn turn, const char* event, const std::string& name, Call* call) {
   if (name.empty()) return InvalidField("name", "is empty, want that of a model");
-  const std::shared_ptr<const ModelSet> models = call.parts().models->Models();
-  ASSIGN_OR_RETURN(const ServedModel* const found, models->FindModel(name));
-  return found->name;
+  const std::shared_ptr<const ModelSet> models = call->parts().models->Models();
+  ASSIGN_OR_RETURN(const ServedModel* const model, models->FindModel(name));
+  if (turn == ModelTurn::kUnload && !models->ServesWithout(model->name)) {
+    return absl::FailedPreconditionError("name: no other model serves, so this one has to stay");
+  }
+  if (turn == ModelTurn::kUnpin && model->shelf == nullptr) {
+    return absl::FailedPreconditionError(
+        "name: this model always stays; only those of --models make room, with --model-memory");
+  }
+  LogChange(*call, event, model->name);
+  call->parts().admin->turn(model->name, turn);
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -32,45 +40,24 @@ absl::StatusOr<v1::ListModelsResponse> AdminListModels(const v1::ListModelsReque
 }
 
 absl::StatusOr<v1::LoadModelResponse> LoadModel(const v1::LoadModelRequest& request, Call* call) {
-  ASSIGN_OR_RETURN(const std::string model, FindConfigured(*call, request.name()));
-  LogChange(*call, "admin: load", model);
-  call->parts().admin->load(model);
+  RETURN_IF_ERROR(AskFor(ModelTurn::kLoad, "admin: load", request.name(), call));
   return v1::LoadModelResponse();
 }
 
 absl::StatusOr<v1::UnloadModelResponse> UnloadModel(const v1::UnloadModelRequest& request,
                                                     Call* call) {
-  ASSIGN_OR_RETURN(const std::string name, FindConfigured(*call, request.name()));
-  const std::shared_ptr<const ModelSet> set = call->parts().models->Models();
-  const bool another = absl::c_any_of(set->models(), [&](const ServedModel& model) {
-    return model.name != name && model.serves();
-  });
-  if (!another) {
-    return absl::FailedPreconditionError("name: no other model serves, so this one has to stay");
-  }
-  LogChange(*call, "admin: unload", name);
-  call->parts().admin->unload(name);
+  RETURN_IF_ERROR(AskFor(ModelTurn::kUnload, "admin: unload", request.name(), call));
   return v1::UnloadModelResponse();
 }
 
 absl::StatusOr<v1::PinModelResponse> PinModel(const v1::PinModelRequest& request, Call* call) {
-  ASSIGN_OR_RETURN(const std::string model, FindConfigured(*call, request.name()));
-  LogChange(*call, "admin: pin", model);
-  call->parts().admin->pin(model);
+  RETURN_IF_ERROR(AskFor(ModelTurn::kPin, "admin: pin", request.name(), call));
   return v1::PinModelResponse();
 }
 
 absl::StatusOr<v1::UnpinModelResponse> UnpinModel(const v1::UnpinModelRequest& request,
                                                   Call* call) {
-  ASSIGN_OR_RETURN(const std::string name, FindConfigured(*call, request.name()));
-  const std::shared_ptr<const ModelSet> set = call->parts().models->Models();
-  ASSIGN_OR_RETURN(const ServedModel* const model, set->FindModel(name));
-  if (model->shelf == nullptr) {
-    return absl::FailedPreconditionError(
-        "name: this model always stays; only those of --models make room, with --model-memory");
-  }
-  LogChange(*call, "admin: unpin", name);
-  call->parts().admin->unpin(name);
+  RETURN_IF_ERROR(AskFor(ModelTurn::kUnpin, "admin: unpin", request.name(), call));
   return v1::UnpinModelResponse();
 }
 

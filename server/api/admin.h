@@ -8,13 +8,14 @@
 
 #include "dragoman/v1/admin.pb.h"
 #include "server/api/call.h"
+#include "server/models/model_set.h"
 
 namespace dragoman {
 
 // What the methods act on.  None of it may block.
 struct AdminActions {
   // The model is one of the configuration's.
-  std::function<void(const std::string&model)> load, unload, pin, unpin;
+  std::function<void(const std::string& model, ModelTurn turn)> turn;
   std::function<void()> drain;
 };
 

@@ -103,13 +103,9 @@ std::vector<std::string> NamesOf(const std::vector<NamedService>& services, bool
 
 absl::StatusOr<std::unique_ptr<GrpcPort>> GrpcPort::Open(const std::string& address,
                                                          const std::vector<int>& inherited) {
-  absl::StatusOr<std::unique_ptr<Listener>> listener =
-      inherited.empty() ? Listener::Open(address) : Listener::Adopt(inherited);
-  if (!listener.ok()) {
-    const std::string where = inherited.empty() ? address : "an inherited socket";
-    return Annotate(listener.status(), "cannot listen on ", where, " for gRPC: ");
-  }
-  return std::unique_ptr<GrpcPort>(new GrpcPort(*std::move(listener)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener,
+                   Listener::OpenFor("gRPC", address, inherited));
+  return std::unique_ptr<GrpcPort>(new GrpcPort(std::move(listener)));
 }
 
 GrpcPort::~GrpcPort() { Stop(); }

@@ -69,13 +69,9 @@ HttpPort::HttpPort(std::unique_ptr<Listener> listener)
 
 absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Open(const std::string& address,
                                                          const std::vector<int>& inherited) {
-  absl::StatusOr<std::unique_ptr<Listener>> listener =
-      inherited.empty() ? Listener::Open(address) : Listener::Adopt(inherited);
-  if (!listener.ok()) {
-    const std::string where = inherited.empty() ? address : "an inherited socket";
-    return Annotate(listener.status(), "cannot listen on ", where, " for HTTP: ");
-  }
-  return std::unique_ptr<HttpPort>(new HttpPort(*std::move(listener)));
+  ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener,
+                   Listener::OpenFor("HTTP", address, inherited));
+  return std::unique_ptr<HttpPort>(new HttpPort(std::move(listener)));
 }
 
 HttpPort::~HttpPort() { Stop(); }

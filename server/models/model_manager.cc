@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/observe/logging.h"
@@ -103,9 +102,9 @@ void ModelManager::ReadAgain() {
   calls_->asked = true;
 }
 
-void ModelManager::Turn(const std::string& model, What what) {
+void ModelManager::Turn(const std::string& model, ModelTurn turn) {
   absl::MutexLock lock(&calls_->mutex);
-  calls_->turns.emplace_back(model, what);
+  calls_->turns.emplace_back(model, turn);
 }
 
 absl::Status ModelManager::LoadAll() {
@@ -154,7 +153,7 @@ void ModelManager::Run() {
   };
   while (true) {
     bool asked = false, publish = false;
-    std::vector<std::pair<std::string, What>> turns;
+    std::vector<std::pair<std::string, ModelTurn>> turns;
     std::vector<std::shared_ptr<const Model>> unused;
     {
       absl::MutexLock lock(&calls->mutex);
@@ -167,7 +166,7 @@ void ModelManager::Run() {
     }
     FreeEvicted(calls);
     for (std::shared_ptr<const Model>& model : unused) Free(std::move(model));
-    for (const auto& [model, what] : turns) TurnNow(model, what);
+    for (const auto& [model, turn] : turns) TurnNow(model, turn);
     if (publish) Publish();
     if (asked || NextLook(absl::Now()) <= absl::ZeroDuration()) Look(asked);
   }
@@ -202,18 +201,14 @@ bool ModelManager::IsUnloaded(const ModelSource& source) const {
   return unloaded_.contains(ParseModelName(source.name).model);
 }
 
-void ModelManager::TurnNow(const std::string& model, What what) {
+void ModelManager::TurnNow(const std::string& model, ModelTurn turn) {
   const bool shelved = keeper_ != nullptr && keeper_->Has(model);
-  const bool load = what == What::kLoad;
-  if (what == What::kPin || what == What::kUnpin) {
-    if (shelved) keeper_->Pin(model, what == What::kPin);
+  const bool load = turn == ModelTurn::kLoad;
+  if (turn == ModelTurn::kPin || turn == ModelTurn::kUnpin) {
+    if (shelved) keeper_->Pin(model, turn == ModelTurn::kPin);
     return;
   }
-  const std::shared_ptr<const ModelSet> set = registry_->Models();
-  const bool another = absl::c_any_of(set->models(), [&](const ServedModel& other) {
-    return other.name != model && other.serves();
-  });
-  if (!load && !another) {
+  if (!load && !registry_->Models()->ServesWithout(model)) {
     return Log(LogLevel::kWarning, "not unloaded: no other model serves", {{"model", model}});
   }
   if (shelved) load ? keeper_->shelf()->Load(model) : keeper_->shelf()->Unload(model);

@@ -57,21 +57,13 @@ class ModelManager {
   // Reads the configuration and checks all models soon.
   void ReadAgain();
 
-  // Loads a model and its canary, or reads them again if they are loaded, soon.  REQUIRES (if it is
-  // to have an effect): the configuration names it.
-  void Load(const std::string& model) { Turn(model, What::kLoad); }
-  // Unloads them soon, unless no other model serves.
-  void Unload(const std::string& model) { Turn(model, What::kUnload); }
-  // Pins a model of the shelf, or lets it make room for others, soon.
-  void Pin(const std::string& model) { Turn(model, What::kPin); }
-  void Unpin(const std::string& model) { Turn(model, What::kUnpin); }
+  // Does that to a model soon.  REQUIRES (if it is to have an effect): the configuration names it.
+  void Turn(const std::string& model, ModelTurn turn);
 
   // Starts no further load.
   void Close();
 
  private:
-  // What an operator asks for.
-  enum class What { kLoad, kUnload, kPin, kUnpin };
   // A wanted version of a model, and its state.
   struct Slot {
     ModelSource source;  // as wanted; a canary is called "en-de@canary"
@@ -98,7 +90,7 @@ class ModelManager {
     bool closing ABSL_GUARDED_BY(mutex) = false;
     bool asked ABSL_GUARDED_BY(mutex) = false;
     bool publish ABSL_GUARDED_BY(mutex) = false;
-    std::vector<std::pair<std::string, What>> turns ABSL_GUARDED_BY(mutex);
+    std::vector<std::pair<std::string, ModelTurn>> turns ABSL_GUARDED_BY(mutex);
     // To be freed; those of the shelf by whoever is first.
     std::vector<std::shared_ptr<const Model>> unused ABSL_GUARDED_BY(mutex);
     std::vector<std::shared_ptr<const Model>> evicted ABSL_GUARDED_BY(mutex);
@@ -111,8 +103,7 @@ class ModelManager {
   void Run();
   absl::Duration NextLook(absl::Time now) const;
   void Look(bool asked);
-  void Turn(const std::string& model, What what);
-  void TurnNow(const std::string& model, What what);
+  void TurnNow(const std::string& model, ModelTurn turn);
   void ReserveForSlots() const;
   static void FreeEvicted(Calls* calls);
   bool IsUnloaded(const ModelSource& source) const;

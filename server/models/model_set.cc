@@ -141,6 +141,11 @@ absl::StatusOr<std::shared_ptr<const Translator>> ModelSet::Find(const std::stri
   return Choose(*model, parsed.label, key);
 }
 
+bool ModelSet::ServesWithout(const std::string& name) const {
+  return absl::c_any_of(
+      models_, [&](const ServedModel& model) { return model.name != name && model.serves(); });
+}
+
 const ServedModel* ModelSet::Nearest(const std::string& source, const std::string& target,
                                      const MayKnow& may_know) const {
   const auto nearness = [&](const ServedModel& model) {

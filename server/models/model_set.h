@@ -54,6 +54,11 @@ struct ServedModel {
   ServedModel Now() const;
 };
 
+// What an operator may ask for, of a model and its canary: to load them, or to read them again if
+// they are loaded; to unload them, unless no other model serves; and, on the shelf, to pin one, or
+// to let it make room for others.
+enum class ModelTurn { kLoad, kUnload, kPin, kUnpin };
+
 // The model and the label that a request names: "en-de", "en-de@canary", "@stable" or "".
 struct ModelName {
   std::string model;
@@ -100,6 +105,9 @@ class ModelSet {
   // empty, the default one.  NOT_FOUND.
   absl::StatusOr<const ServedModel*> FindModel(const std::string& name,
                                                const MayKnow& may_know = nullptr) const;
+
+  // Whether another model than that serves.
+  bool ServesWithout(const std::string& name) const;
 
   // The languages that the models read, as tags, each once.
   std::vector<std::string> SourceTags(const MayKnow& may_know = nullptr) const;

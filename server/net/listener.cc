@@ -210,6 +210,16 @@ bool WaitFor(int fd, short events, absl::Duration timeout) {
 
 }  // namespace
 
+absl::StatusOr<std::unique_ptr<Listener>> Listener::OpenFor(const char* what,
+                                                            const std::string& address,
+                                                            const std::vector<int>& inherited) {
+  absl::StatusOr<std::unique_ptr<Listener>> listener =
+      inherited.empty() ? Open(address) : Adopt(inherited);
+  if (listener.ok()) return listener;
+  const std::string where = inherited.empty() ? address : "an inherited socket";
+  return Annotate(listener.status(), "cannot listen on ", where, " for ", what, ": ");
+}
+
 absl::StatusOr<std::unique_ptr<Listener>> Listener::Open(const std::string& address) {
   const auto [host, port] = Split(address);
   const bool has_path = absl::StartsWith(address, kUnix);

@@ -57,6 +57,10 @@ class Listener : private NotCopyable {
   // Listens at these sockets, of which it takes ownership and which do not block.
   // FAILED_PRECONDITION: one has a PATH that is not for its owner alone.  REQUIRES: not empty.
   static absl::StatusOr<std::unique_ptr<Listener>> Adopt(const std::vector<int>& sockets);
+  // The one or, unless there are none, the other; an error says for what.
+  static absl::StatusOr<std::unique_ptr<Listener>> OpenFor(const char* what,
+                                                           const std::string& address,
+                                                           const std::vector<int>& inherited);
   // HOST:PORT or unix:PATH of a socket.
   static std::string AddressOf(int socket);
   // Calls Stop.

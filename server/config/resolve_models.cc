@@ -55,6 +55,15 @@ absl::StatusOr<ModelSource> ResolveModel(const v1::ModelSource& model) {
   return source;
 }
 
+// `what` is to have the model, for the error: "canary is for".
+absl::StatusOr<ModelSource*> FindModel(const char* what, const std::string& name,
+                                       ServerOptions* options) {
+  for (ModelSource& model : options->models) {
+    if (model.name == name) return &model;
+  }
+  return InvalidArgumentError(what, " \"", name, "\", but no --model has that name");
+}
+
 absl::Status ResolveSources(const v1::ServerConfig& config, ServerOptions* options) {
   ASSIGN_OR_RETURN(const std::vector<v1::ModelSource> models, AllModels(config));
   std::set<std::string> names;
@@ -68,10 +77,7 @@ absl::Status ResolveSources(const v1::ServerConfig& config, ServerOptions* optio
   }
   options->default_model = options->models.front().name;
   if (config.has_default_model()) {
-    if (!names.contains(config.default_model())) {
-      return InvalidArgumentError("default-model is \"", config.default_model(),
-                                  "\", but no --model has that name");
-    }
+    RETURN_IF_ERROR(FindModel("default-model is", config.default_model(), options).status());
     options->default_model = config.default_model();
   }
   return absl::OkStatus();
@@ -94,14 +100,7 @@ absl::Status ResolveMemory(const v1::ServerConfig& config, ServerOptions* option
   if (options->packed_cache == "none") options->packed_cache.clear();
   options->pinned = {config.pinned_models().begin(), config.pinned_models().end()};
   for (const std::string& name : options->pinned) {
-    const bool served = absl::c_any_of(
-        options->models, [&](const ModelSource& model) { return model.name == name; });
-    if (!served) {
-      return InvalidArgumentError(
-          "pin is "
-          ", name, "
-          ", but no model has that name");
-    }
+    RETURN_IF_ERROR(FindModel("pin is", name, options).status());
   }
   return absl::OkStatus();
 }
@@ -118,12 +117,8 @@ absl::Status ResolvePivot(const v1::ServerConfig& config, ServerOptions* options
 
 absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* options) {
   for (const v1::ModelShortlist& shortlist : config.shortlists()) {
-    const auto model = absl::c_find_if(
-        options->models, [&](const ModelSource& m) { return m.name == shortlist.model(); });
-    if (model == options->models.end()) {
-      return InvalidArgumentError("shortlist is for \"", shortlist.model(),
-                                  "\", but no --model has that name");
-    }
+    ASSIGN_OR_RETURN(ModelSource* const model,
+                     FindModel("shortlist is for", shortlist.model(), options));
     ShortlistSource& source = model->shortlist;
     if (!source.file.empty()) {
       return InvalidArgumentError("shortlist of ", shortlist.model(), " is given twice");
@@ -143,13 +138,10 @@ absl::Status ResolveShortlists(const v1::ServerConfig& config, ServerOptions* op
 }
 
 absl::Status ResolveCanaries(const v1::ServerConfig& config, ServerOptions* options) {
-  std::set<std::string> models, tried;
-  for (const ModelSource& model : options->models) models.insert(model.name);
+  std::set<std::string> tried;
   for (const v1::ModelCanary& canary : config.canaries()) {
     const std::string& model = canary.model();
-    if (!models.contains(model)) {
-      return InvalidArgumentError("canary is for \"", model, "\", but no --model has that name");
-    }
+    RETURN_IF_ERROR(FindModel("canary is for", model, options).status());
     if (!tried.insert(model).second) {
       return InvalidArgumentError("canary of ", model, " is given twice");
     }

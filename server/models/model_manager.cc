@@ -239,8 +239,7 @@ void ModelManager::ReadConfiguration(bool asked) {
     TakeOver(*options);
   } else {
     Log(LogLevel::kError, "configuration not reloaded: the old one stays in use",
-        {{"error",
-          std::string_view(options.status().message().data(), options.status().message().size())}});
+        {{"error", std::string(options.status().message())}});
   }
 }
 

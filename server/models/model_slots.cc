@@ -75,8 +75,7 @@ void ModelManager::Fail(Slot* slot, const FileVersions& files, const LoadResult&
                                : "model not reloaded: the old version stays in use",
       {{"model", slot->source.name},
        {"reason", NameOf(result.failure)},
-       {"error",
-        std::string_view(result.status.message().data(), result.status.message().size())}});
+       {"error", std::string(result.status.message())}});
 }
 
 void ModelManager::BidFarewell(Slot* slot) {

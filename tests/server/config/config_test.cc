@@ -412,6 +412,7 @@ TEST(Config, BadFlagsAreRefusedWithTheirNameAndValue) {
       {{"--model", "a=x", "--model", "a=y"}, "model a is given twice"},
       {{"--model", "a=x", "b=y"}, "b=y"},
       {{"--model", "a=x", "--default-model", "b"}, "default-model is \"b\""},
+      {{"--model", "a=x", "--pin", "b"}, "pin is \"b\", but no --model has that name"},
       {{"--model", "a=x", "--pivot", "mul"}, "pivot is \"mul\""},
       {{"--model", "a=x", "--grpc-address", "localhost"}, "grpc-address is \"localhost\""},
       {{"--model", "a=x", "--grpc-address", ":50051"}, "grpc-address is \":50051\""},

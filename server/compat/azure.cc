@@ -24,7 +24,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "engine/base/field_error.h"
 #include "engine/base/status.h"
@@ -369,10 +368,7 @@ HttpResponse Translated(const AzureCall& call,
   HttpResponse answer =
       JsonResponse(200, enclosing == nullptr ? list : Json{{enclosing, std::move(list)}});
   answer.headers.emplace_back("X-Metered-Usage", std::to_string(metered));
-  if (!call.ignored.empty()) {
-    answer.headers.emplace_back(kIgnored, absl::StrJoin(call.ignored, ", "));
-  }
-  return answer;
+  return WithIgnored(call.ignored, std::move(answer));
 }
 
 HttpResponse TranslateError(const AzureCall& call, const absl::Status& error) {

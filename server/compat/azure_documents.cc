@@ -10,7 +10,6 @@
 
 #include "absl/algorithm/container.h"
 #include "engine/base/field_error.h"
-#include "engine/base/json.h"
 #include "engine/base/status.h"
 #include "server/compat/compat.h"
 #include "server/compat/fields.h"
@@ -32,27 +31,28 @@ constexpr char kDocument[] = "document";
 constexpr std::array<std::string_view, 3> kVersions = {"2024-05-01", "2024-11-01-preview",
                                                        "2026-03-01"};
 
-HttpResponse PlainError(int code, std::string_view message) {
+Json ErrorBody(int code, std::string_view message) {
   const char* const name = code == 401 || code == 403 ? "Unauthorized"
                            : code == 404              ? "ResourceNotFound"
                            : code == 429              ? "RequestRateTooHigh"
                            : code == 503              ? "ServiceUnavailable"
                            : code >= 500              ? "InternalServerError"
                                                       : "InvalidRequest";
-  return JsonResponse(code, {{"error", {{"code", name}, {"message", std::string(message)}}}});
+  return {{"error", {{"code", name}, {"message", std::string(message)}}}};
+}
+
+HttpResponse PlainError(int code, std::string_view message) {
+  return JsonResponse(code, ErrorBody(code, message));
 }
 
 // An error with the name of a field has it as its target.
 HttpResponse Error(const CallEnd& end) {
   absl::Status status = InWordsOf(kApi, end.status);
   if (FieldOf(status) == "header.file_name") status = WithField(status, kDocument);
-  HttpResponse response = ErrorByCode<PlainError>(status);
-  if (const std::string field = FieldOf(status); !field.empty()) {
-    Json body = Json::parse(response.body);
-    body["error"]["target"] = field;
-    response.body = WriteJson(body);
-  }
-  return WithHeaders(std::move(response), end);
+  const int code = HttpCodeOf(status);
+  Json body = ErrorBody(code, {status.message().data(), status.message().size()});
+  if (const std::string field = FieldOf(status); !field.empty()) body["error"]["target"] = field;
+  return WithHeaders(JsonResponse(code, body), end);
 }
 
 absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHeader* header) {
@@ -63,10 +63,7 @@ absl::Status ReadQuery(const absl::StatusOr<CompatFields>& query, v1::DocumentHe
   }
   ASSIGN_OR_RETURN(const std::string category, query->Text("category", "general"));
   if (category != "general") return InvalidField("category", "is not supported");
-  ASSIGN_OR_RETURN(const std::string source, query->Text(kApi.source));
-  ASSIGN_OR_RETURN(const std::string target, query->Text(kApi.target));
-  if (target.empty()) return InvalidField(kApi.target, "is missing");
-  *header->mutable_request() = NewTranslateRequest({}, source, target);
+  ASSIGN_OR_RETURN(*header->mutable_request(), ReadLanguages(kApi, *query));
   return absl::OkStatus();
 }
 

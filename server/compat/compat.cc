@@ -220,6 +220,11 @@ v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::st
 
 absl::StatusOr<v1::TranslateRequest> ReadRequest(const CompatApi& api, const CompatFields& fields) {
   ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts(api.texts));
+  return ReadLanguages(api, fields, std::move(texts));
+}
+
+absl::StatusOr<v1::TranslateRequest> ReadLanguages(const CompatApi& api, const CompatFields& fields,
+                                                   std::vector<std::string> texts) {
   ASSIGN_OR_RETURN(std::string source, fields.Text(api.source));
   ASSIGN_OR_RETURN(std::string target, fields.Text(api.target));
   if (target.empty()) return InvalidField(api.target, "is missing");

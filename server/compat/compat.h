@@ -39,6 +39,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_join.h"
 #include "engine/base/status.h"
 #include "engine/request/translator.h"
 #include "server/api/answered_call.h"
@@ -192,6 +193,13 @@ absl::StatusOr<v1::Markup> FormatOf(const CompatFields& fields, const char* othe
 // What `tag_handling` says that they are: "html", "xml" or nothing.
 absl::StatusOr<v1::Markup> TagHandlingOf(const CompatFields& fields);
 
+// Adds the header that names the options that were ignored.
+template <typename Names>
+HttpResponse WithIgnored(const Names& names, HttpResponse response) {
+  if (!names.empty()) response.headers.emplace_back(kIgnored, absl::StrJoin(names, ", "));
+  return response;
+}
+
 // Adds the headers for the end of a call to the API's `response` or `error`.
 HttpResponse WithHeaders(HttpResponse response, const CallEnd& end);
 
@@ -247,6 +255,9 @@ v1::TranslateRequest NewTranslateRequest(std::vector<std::string> texts, std::st
 
 // That of the API's fields for texts and languages, of which only the source may be missing.
 absl::StatusOr<v1::TranslateRequest> ReadRequest(const CompatApi& api, const CompatFields& fields);
+// The same for other texts than those of the fields.
+absl::StatusOr<v1::TranslateRequest> ReadLanguages(const CompatApi& api, const CompatFields& fields,
+                                                   std::vector<std::string> texts = {});
 
 }  // namespace dragoman
 

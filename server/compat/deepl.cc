@@ -16,7 +16,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -203,10 +202,8 @@ absl::Status SetSplitting(const CompatFields& fields, DeepLCall* call,
 
 absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, DeepLCall* call) {
   RETURN_IF_ERROR(RefuseUnsupported(fields));
-  ASSIGN_OR_RETURN(std::vector<std::string> texts, fields.Texts("text"));
+  ASSIGN_OR_RETURN(v1::TranslateRequest request, ReadRequest(kApi, fields));
   ASSIGN_OR_RETURN(call->source, fields.Text("source_lang"));
-  ASSIGN_OR_RETURN(std::string target, fields.Text("target_lang"));
-  if (target.empty()) return InvalidField("target_lang", "is missing");
   ASSIGN_OR_RETURN(const std::string model_type, fields.Text("model_type"));
   call->model_type = std::string(absl::StripPrefix(model_type, "prefer_"));
   if (!model_type.empty() && call->model_type != "quality_optimized" &&
@@ -218,9 +215,9 @@ absl::StatusOr<v1::TranslateRequest> ReadTranslate(const CompatFields& fields, D
     if (fields.Has(name)) call->ignored.emplace_back(name);
   }
   ASSIGN_OR_RETURN(call->count_characters, fields.Flag("show_billed_characters", false));
-  for (const std::string& text : texts) call->characters.push_back(CountCodePoints(text));
-  v1::TranslateRequest request =
-      NewTranslateRequest(std::move(texts), call->source, std::move(target));
+  for (const std::string& text : request.contents()) {
+    call->characters.push_back(CountCodePoints(text));
+  }
   RETURN_IF_ERROR(SetMarkup(fields, call, &request));
   RETURN_IF_ERROR(SetSplitting(fields, call, &request));
   RETURN_IF_ERROR(AddKeptIds(fields, &request));
@@ -246,11 +243,7 @@ HttpResponse Translated(const DeepLCall& call, const v1::TranslateResponse& resp
     if (call.count_characters) to["billed_characters"] = call.characters[i];
     translations.push_back(std::move(to));
   }
-  HttpResponse answer = JsonResponse(200, {{"translations", std::move(translations)}});
-  if (!call.ignored.empty()) {
-    answer.headers.emplace_back(kIgnored, absl::StrJoin(call.ignored, ", "));
-  }
-  return answer;
+  return WithIgnored(call.ignored, JsonResponse(200, {{"translations", std::move(translations)}}));
 }
 
 // The targets that DeepL and its clients have instead of a language without a region.

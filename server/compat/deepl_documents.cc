@@ -28,19 +28,16 @@ constexpr char kResult[] = "/result";
 
 absl::Status ReadUpload(const CompatFields& fields, v1::DocumentHeader* header) {
   RETURN_IF_ERROR(deepl::RefuseUnsupported(fields));
-  ASSIGN_OR_RETURN(const std::string source, fields.Text("source_lang"));
-  ASSIGN_OR_RETURN(const std::string target, fields.Text("target_lang"));
+  v1::TranslateRequest& request = *header->mutable_request();
+  ASSIGN_OR_RETURN(request, ReadLanguages(deepl::kApi, fields));
+  absl::AsciiStrToLower(request.mutable_target_language());
   ASSIGN_OR_RETURN(const std::string name, fields.Text("filename"));
   ASSIGN_OR_RETURN(const std::string format, fields.Text("output_format"));
-  if (target.empty()) return InvalidField("target_lang", "is missing");
   if (!name.empty()) header->set_file_name(name);
   if (!format.empty() && !absl::EndsWithIgnoreCase(header->file_name(), "." + format)) {
     return InvalidField("output_format", "is not that of the file, which is kept");
   }
-  header->mutable_request()->set_source_language(source.empty() ? "auto" : source);
-  header->mutable_request()->set_target_language(absl::AsciiStrToLower(target));
-  header->mutable_request()->set_sentence_splitting(v1::SENTENCE_SPLITTING_SENTENCES);
-  return deepl::AddKeptIds(fields, header->mutable_request());
+  return deepl::AddKeptIds(fields, &request);
 }
 
 void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAnswer> answer) {

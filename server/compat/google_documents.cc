@@ -53,10 +53,7 @@ absl::Status RefuseUnsupported(const CompatFields& body) {
 absl::Status ReadHeader(const CompatFields& body, v1::DocumentHeader* header,
                         google_translate::GoogleCall* call) {
   RETURN_IF_ERROR(RefuseUnsupported(body));
-  ASSIGN_OR_RETURN(const std::string source, body.Text(google_translate::kAdvanced.source));
-  ASSIGN_OR_RETURN(const std::string target, body.Text(google_translate::kAdvanced.target));
-  if (target.empty()) return InvalidField(google_translate::kAdvanced.target, "is missing");
-  *header->mutable_request() = NewTranslateRequest({}, source, target);
+  ASSIGN_OR_RETURN(*header->mutable_request(), ReadLanguages(google_translate::kAdvanced, body));
   RETURN_IF_ERROR(google_translate::ReadCall(body, call, header->mutable_request()));
   if (!body.Has(kInput)) return InvalidField(kInput, "is missing");
   ASSIGN_OR_RETURN(const CompatFields input, body.Object(kInput));

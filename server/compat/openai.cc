@@ -321,22 +321,19 @@ absl::StatusOr<v1::TranslateRequest> ReadChat(const CompatFields& fields, Chat* 
 
 // ---- Answers -----------------------------------------------------------------------------------
 
-HttpResponse PlainError(int code, std::string_view message) {
+HttpResponse ErrorOf(int code, const std::string& field, std::string_view message) {
   return JsonResponse(code, {{"error",
                               {{"message", std::string(message)},
                                {"type", code < 500 ? "invalid_request_error" : "server_error"},
-                               {"param", nullptr},
+                               {"param", field.empty() ? Json() : Json(field)},
                                {"code", code == 401 ? Json("invalid_api_key") : Json()}}}});
 }
 
+HttpResponse PlainError(int code, std::string_view message) { return ErrorOf(code, "", message); }
+
 HttpResponse Error(const absl::Status& status) {
-  HttpResponse response = ErrorByCode<PlainError>(status);
-  if (const std::string field = FieldOf(status); !field.empty()) {
-    Json body = Json::parse(response.body);
-    body["error"]["param"] = field;
-    response.body = WriteJson(body);
-  }
-  return response;
+  return ErrorOf(HttpCodeOf(status), FieldOf(status),
+                 {status.message().data(), status.message().size()});
 }
 
 Json Head(const Chat& chat, const char* object) {
@@ -362,11 +359,7 @@ HttpResponse Translated(const Chat& chat, const v1::TranslateResponse& response)
         {"finish_reason", cut ? "length" : "stop"}}});
   body["usage"] = {
       {"prompt_tokens", read}, {"completion_tokens", written}, {"total_tokens", read + written}};
-  HttpResponse answer = JsonResponse(200, body);
-  if (!chat.ignored.empty()) {
-    answer.headers.emplace_back(kIgnored, absl::StrJoin(chat.ignored, ", "));
-  }
-  return answer;
+  return WithIgnored(chat.ignored, JsonResponse(200, body));
 }
 
 // The chunks of a stream.  Texts come in their order, each after the one before it is whole.

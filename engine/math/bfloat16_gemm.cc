@@ -140,15 +140,10 @@ bool BFloat16Gemm::Possible() {
 
 BFloat16Gemm::BFloat16Gemm(MatrixView<const float> weight, absl::Span<const float> bias,
                            Activation activation)
-    : inputs_(weight.cols()),
-      outputs_(weight.rows()),
-      activation_(activation),
-      shape_({.width = kWidth, .bytes = 0, .lines = 1, .tallest_tile = 6}),  // three pairs
-      panels_(size_t{1} * panels() * ((inputs_ + kFour - 1) / kFour) * kFourWeights *
-              sizeof(BFloat16)),
-      bias_(panels() * kWidth) {
-  DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == outputs_);
-  std::copy(bias.begin(), bias.end(), bias_.begin());
+    : PanelGemm(weight.cols(), weight.rows(), bias, activation,
+                {.width = kWidth, .bytes = 0, .lines = 1, .tallest_tile = 6}) {  // three pairs
+  panels_ = WeightMemory(size_t{1} * panels() * ((inputs_ + kFour - 1) / kFour) * kFourWeights *
+                         sizeof(BFloat16));
   Matrix<BFloat16> row(1, inputs_);
   for (int o = 0; o < outputs_; ++o) {
     ToBFloat16(weight.Rows(o, 1), row.view());
@@ -173,16 +168,13 @@ void BFloat16Gemm::AddWeights(int output, float factor, absl::Span<float> to) co
 void BFloat16Gemm::Apply(MatrixView<const BFloat16> x, int first_panel, int end_panel,
                          MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
-  ForEachTile(shape_, first_panel, end_panel, y, [&](const PanelTile& tile) {
+  Compute(first_panel, end_panel, y, [&](const PanelTile& tile) {
     Multiply({.x = x.Rows(tile.row, tile.rows),
               .weights = weights(tile.panel * kWidth),
               .bias = bias_.data() + tile.panel * kWidth,
               .relu = activation_ == Activation::kRelu,
               .tile = tile});
   });
-  if (activation_ != Activation::kRelu) {
-    Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));
-  }
 }
 
 }  // namespace dragoman

@@ -16,28 +16,20 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/base/weight_memory.h"
-#include "engine/math/activation.h"
 #include "engine/math/bfloat16.h"
 #include "engine/math/matrix.h"
-#include "engine/math/panels.h"
+#include "engine/math/panel_gemm.h"
 
 namespace dragoman {
 
 // A weight matrix with its bias and activation, packed.  Immutable, so safe for concurrent use.
-class BFloat16Gemm {
+class BFloat16Gemm : public PanelGemm {
  public:
   // Whether this CPU has the instruction.
   static bool Possible();
 
   // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.
   BFloat16Gemm(MatrixView<const float> weight, absl::Span<const float> bias, Activation activation);
-
-  int inputs() const { return inputs_; }
-  int outputs() const { return outputs_; }
-
-  // Outputs are computed in panels; several threads may each compute some panels of `y`.
-  int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
 
   // Computes the outputs of the panels [first_panel, end_panel).
   // REQUIRES: Possible(); x is [rows, inputs()], y [rows, outputs()].
@@ -51,13 +43,6 @@ class BFloat16Gemm {
   // The weight of input 0 and an output.  A panel holds, for every four inputs, the four weights of
   // each output, with zeros at the end.
   BFloat16* weights(int output) const;
-
-  int inputs_;
-  int outputs_;
-  Activation activation_;
-  PanelShape shape_;
-  WeightMemory panels_;
-  std::vector<float> bias_;  // [outputs rounded up]
 };
 
 }  // namespace dragoman

@@ -195,14 +195,8 @@ int Float32Gemm::RowStride(int rows, int inputs) {
 
 Float32Gemm::Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias,
                          Activation activation, const Tile& tile)
-    : inputs_(weight.cols()),
-      outputs_(weight.rows()),
-      activation_(activation),
-      shape_(ShapeFor(inputs_, tile)),
-      panels_(panels() * shape_.bytes),
-      bias_(panels() * shape_.width) {
-  DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == outputs_);
-  std::copy(bias.begin(), bias.end(), bias_.begin());
+    : PanelGemm(weight.cols(), weight.rows(), bias, activation, ShapeFor(weight.cols(), tile)) {
+  panels_ = WeightMemory(panels() * shape_.bytes);
   const int width = shape_.width;
   for (int o = 0; o < outputs_; ++o) {
     const absl::Span<const float> from = weight.Row(o);
@@ -221,7 +215,7 @@ void Float32Gemm::Apply(MatrixView<const float> x, int first_panel, int end_pane
                         MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.cols() == inputs_ && y.cols() == outputs_ && x.rows() == y.rows());
   const auto multiply = HWY_DYNAMIC_DISPATCH(Multiply);
-  ForEachTile(shape_, first_panel, end_panel, y, [&](const PanelTile& tile) {
+  Compute(first_panel, end_panel, y, [&](const PanelTile& tile) {
     const int block = (inputs_ + tile.blocks - 1) / tile.blocks, input = tile.block * block;
     multiply({.x = x.Row(tile.row).data() + input,
               .x_stride = x.stride(),
@@ -232,9 +226,6 @@ void Float32Gemm::Apply(MatrixView<const float> x, int first_panel, int end_pane
               .relu = activation_ == Activation::kRelu,
               .tile = tile});
   });
-  if (activation_ != Activation::kRelu) {
-    Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));
-  }
 }
 
 }  // namespace dragoman

@@ -19,15 +19,13 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "engine/base/weight_memory.h"
-#include "engine/math/activation.h"
 #include "engine/math/matrix.h"
-#include "engine/math/panels.h"
+#include "engine/math/panel_gemm.h"
 
 namespace dragoman {
 
 // A weight matrix with its bias and activation, packed.  Immutable, so safe for concurrent use.
-class Float32Gemm {
+class Float32Gemm : public PanelGemm {
  public:
   // The largest tiles of a product.
   struct Tile {
@@ -40,15 +38,9 @@ class Float32Gemm {
   Float32Gemm(MatrixView<const float> weight, absl::Span<const float> bias, Activation activation,
               const Tile& tile);
 
-  int inputs() const { return inputs_; }
-  int outputs() const { return outputs_; }
-
   // The preferred distance, in elements, between rows of x.  A product reads a dozen rows at once;
   // at a distance of a power of two they would compete for the same few cache lines.
   static int RowStride(int rows, int inputs);
-
-  // Outputs are computed in panels; several threads may each compute some panels of `y`.
-  int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
 
   // Computes the outputs of the panels [first_panel, end_panel).
   // REQUIRES: x is [rows, inputs()], y [rows, outputs()].
@@ -60,13 +52,6 @@ class Float32Gemm {
  private:
   // A panel holds, for every input, the weight of each output.
   float* panel(int p) const { return reinterpret_cast<float*>(panels_.data() + p * shape_.bytes); }
-
-  int inputs_;
-  int outputs_;
-  Activation activation_;
-  PanelShape shape_;
-  WeightMemory panels_;
-  std::vector<float> bias_;  // [outputs rounded up]
 };
 
 }  // namespace dragoman

@@ -31,27 +31,22 @@ static_assert(kPanel == kInt8Panel && kQuad == kInt8Quad);
 
 }  // namespace
 
-Int8Gemm::Int8Gemm(int inputs, int outputs, Activation activation)
-    : inputs_(inputs),
-      outputs_(outputs),
-      activation_(activation),
-      shape_({.width = kPanel,
-              .bytes = size_t{1} * RoundUp(inputs, kBlock) * kPanel,
-              .lines = kInt8LinesPerQuad,
-              .tallest_tile = kInt8TallestTile}),
+Int8Gemm::Int8Gemm(int inputs, int outputs, absl::Span<const float> bias, Activation activation)
+    : PanelGemm(inputs, outputs, bias, activation,
+                {.width = kPanel,
+                 .bytes = size_t{1} * RoundUp(inputs, kBlock) * kPanel,
+                 .lines = kInt8LinesPerQuad,
+                 .tallest_tile = kInt8TallestTile}),
       sums_(RoundUp(outputs, kPanel), 0.0f),
       scales_(RoundUp(outputs, kPanel), 0.0f),
-      bias_(RoundUp(outputs, kPanel), 0.0f),
       totals_(RoundUp(outputs, kPanel), 0) {}
 
 absl::StatusOr<Int8Gemm> Int8Gemm::Create(MatrixView<const float> weight,
                                           absl::Span<const float> bias, Activation activation,
                                           absl::Span<const float> steps, bool pack) {
   DRAGOMAN_CHECK(weight.cols() <= kMaxInputs);
-  DRAGOMAN_CHECK(bias.empty() || static_cast<int>(bias.size()) == weight.rows());
-  Int8Gemm gemm(weight.cols(), weight.rows(), activation);
+  Int8Gemm gemm(weight.cols(), weight.rows(), bias, activation);
   if (pack) gemm.panels_ = WeightMemory(gemm.panels() * gemm.shape_.bytes);
-  std::copy(bias.begin(), bias.end(), gemm.bias_.begin());
   std::vector<int8_t> values(weight.cols());
   for (int o = 0; o < weight.rows(); ++o) {
     gemm.scales_[o] = QuantizeWeights(weight.Row(o), StepOf(steps, o), values.data());
@@ -75,7 +70,7 @@ void Int8Gemm::Store(const std::string& name, PackedFileWriter* file) const {
 std::optional<Int8Gemm> Int8Gemm::Restore(const std::shared_ptr<const PackedFile>& file,
                                           const std::string& name, int outputs, int inputs,
                                           Activation activation) {
-  Int8Gemm gemm(inputs, outputs, activation);
+  Int8Gemm gemm(inputs, outputs, {}, activation);
   absl::Span<const std::byte> block = file->Find(name);
   const size_t vector = gemm.sums_.size() * sizeof(float);
   if (block.size() != 4 * vector + gemm.panels() * gemm.shape_.bytes) return std::nullopt;
@@ -108,7 +103,7 @@ void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
                      MatrixView<float> y) const {
   DRAGOMAN_CHECK(x.inputs == inputs_ && x.values.rows() == y.rows() && y.cols() == outputs_);
   const Int8Kernel multiply = BestInt8Kernel();
-  ForEachTile(shape_, first_panel, end_panel, y, [&](const PanelTile& tile) {
+  Compute(first_panel, end_panel, y, [&](const PanelTile& tile) {
     const int first_output = tile.panel * kPanel;
     multiply({.x = x.values.Row(tile.row).data(),
               .x_stride = x.values.cols(),
@@ -123,9 +118,6 @@ void Int8Gemm::Apply(const QuantizedRows& x, int first_panel, int end_panel,
               .relu = activation_ == Activation::kRelu,
               .tile = tile});
   });
-  if (activation_ != Activation::kRelu) {
-    Activate(activation_, PanelColumns(shape_, first_panel, end_panel, y));
-  }
 }
 
 void Int8Gemm::Finish(const QuantizedRows& x, MatrixView<const int32_t> sums, int first_row,

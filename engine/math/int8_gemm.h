@@ -27,17 +27,15 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/base/packed_file.h"
-#include "engine/base/weight_memory.h"
-#include "engine/math/activation.h"
 #include "engine/math/int8_quantize.h"
 #include "engine/math/matrix.h"
-#include "engine/math/panels.h"
+#include "engine/math/panel_gemm.h"
 
 namespace dragoman {
 
 // A weight matrix with its bias and activation, quantized and packed.  Immutable, so safe for
 // concurrent use.
-class Int8Gemm {
+class Int8Gemm : public PanelGemm {
  public:
   // `weight` is [outputs, inputs]; `bias` has `outputs` elements or none.  INVALID_ARGUMENT if a
   // weight is infinite or NaN. `steps` has a step for each output (QuantizeWeights), or none.
@@ -67,12 +65,6 @@ class Int8Gemm {
   static constexpr int kPanelWidth = 64;  // outputs
   static constexpr int kQuad = 4;         // adjacent inputs
 
-  int inputs() const { return inputs_; }
-  int outputs() const { return outputs_; }
-
-  // Outputs are computed in panels; several threads may each compute some panels of `y`.
-  int panels() const { return (outputs_ + shape_.width - 1) / shape_.width; }
-
   // Computes the outputs of the panels [first_panel, end_panel).
   // REQUIRES: x has inputs() columns, y is [rows, outputs()].
   void Apply(const QuantizedRows& x, int first_panel, int end_panel, MatrixView<float> y) const;
@@ -93,21 +85,15 @@ class Int8Gemm {
               int first_panel, MatrixView<float> y) const;
 
  private:
-  Int8Gemm(int inputs, int outputs, Activation activation);
+  Int8Gemm(int inputs, int outputs, absl::Span<const float> bias, Activation activation);
   static absl::StatusOr<Int8Gemm> Create(MatrixView<const float> weight,
                                          absl::Span<const float> bias, Activation activation,
                                          absl::Span<const float> steps, bool pack);
   // Packs the quantized weights of one output.
   void PackOutput(int o, absl::Span<const int8_t> weights);
 
-  int inputs_ = 0;
-  int outputs_ = 0;
-  Activation activation_ = Activation::kNone;
-  PanelShape shape_ = {};
-  WeightMemory panels_;
   std::vector<float> sums_;      // [outputs rounded up], scaled sums of each output's weights
   std::vector<float> scales_;    // [outputs rounded up]
-  std::vector<float> bias_;      // [outputs rounded up]
   std::vector<int32_t> totals_;  // [outputs rounded up], the sums themselves
 };
 

@@ -79,13 +79,6 @@ struct PanelTile {
   int y_stride;
 };
 
-// The columns of `y` that the panels [first_panel, end_panel) compute.
-inline MatrixView<float> PanelColumns(const PanelShape& shape, int first_panel, int end_panel,
-                                      MatrixView<float> y) {
-  const int first = first_panel * shape.width;
-  return y.Cols(first, std::min(end_panel * shape.width, y.cols()) - first);
-}
-
 // Calls multiply(tile) for all rows of `y` and the panels [first_panel, end_panel).
 inline void ForEachTile(const PanelShape& shape, int first_panel, int end_panel,
                         MatrixView<float> y, absl::FunctionRef<void(const PanelTile&)> multiply) {

@@ -56,9 +56,7 @@ void Alternatives::Expand(absl::Span<const Candidate> candidates) {
     const bool ends_in_eos = candidate.token == task_.rules->eos_id;
     Alternative alternative;
     if (ends_in_eos || static_cast<int>(child.tokens.size()) == task_.options.max_length) {
-      alternative.ended.push_back(
-          scoring_.Finished(std::move(child), ends_in_eos,
-                            ends_in_eos ? FinishReason::kEos : FinishReason::kMaxLength));
+      alternative.ended.push_back(scoring_.Finished(std::move(child), ends_in_eos));
     } else {
       alternative.beam = std::make_unique<Beam>(task_, child);
     }

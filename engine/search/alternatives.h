@@ -16,14 +16,12 @@
 
 namespace dragoman {
 
-class Alternatives final : public Search {
+class Alternatives final : public SearchOfLive {
  public:
   explicit Alternatives(const SearchTask& task);
 
-  absl::Span<const LiveHypothesis> live() const override { return live_; }
   int candidates_per_row() const override;
   void Advance(absl::Span<const Candidate> candidates) override;
-  bool done() const override { return live_.empty(); }
   // Best(n) returns the alternatives in the order of their first tokens' probabilities.
   std::vector<Hypothesis> Best(int n) const override;
   // Until the first alternative has found a translation, it is not certain to be the best.  Until
@@ -43,8 +41,7 @@ class Alternatives final : public Search {
     int first = 0;  // where the beam's hypotheses were in live_ before the last Advance
   };
   std::vector<Alternative> alternatives_;
-  std::vector<LiveHypothesis> live_;  // of all beams, in order
-  std::vector<Candidate> own_;        // scratch
+  std::vector<Candidate> own_;  // scratch
 };
 
 }  // namespace dragoman

@@ -134,28 +134,14 @@ void Beam::Insert(std::vector<Hypothesis>::const_iterator place, Hypothesis hypo
 
 // Adds a continuation to the finished ones, if it is among the best of them.
 void Beam::Finish(const Continuation& continuation) {
-  const int row = continuation.candidate.row;
-  const float score = scoring_.FinalScore(continuation.log_prob, length_ + 1, row);
-  const auto place = PlaceOf(score);
+  const auto place =
+      PlaceOf(scoring_.FinalScore(continuation.log_prob, length_ + 1, continuation.candidate.row));
   if (place - finished_.begin() == static_cast<std::ptrdiff_t>(finished_capacity_)) return;
 
-  const LiveHypothesis& parent = live_[continuation.candidate.parent];
   const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
-  Hypothesis hypothesis;
-  hypothesis.tokens = parent.tokens;
-  if (!ends_in_eos) hypothesis.tokens.push_back(continuation.candidate.token);
-  hypothesis.token_log_probs = parent.token_log_probs;
-  hypothesis.token_log_probs.push_back(continuation.candidate.log_prob);
-  if (margins_) {
-    hypothesis.token_margins = parent.token_margins;
-    hypothesis.token_margins.push_back(continuation.candidate.margin);
-  }
-  hypothesis.log_prob = continuation.log_prob;
-  hypothesis.score = score;
-  hypothesis.row = row;
-  hypothesis.finish_reason = ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength;
-  Insert(place, std::move(hypothesis));
+  LiveHypothesis child = Grown(live_[continuation.candidate.parent], continuation.candidate);
+  Insert(place, scoring_.Finished(std::move(child), ends_in_eos, forced));
 }
 
 // For a hypothesis that has run away: adds its part before the repetition to the finished ones.

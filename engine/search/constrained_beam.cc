@@ -179,9 +179,8 @@ void ConstrainedBeam::Finish(const Continuation& continuation) {
   const bool ends_in_eos = continuation.candidate.token == eos_id_;
   const bool forced = options_.forced_eos_id.has_value() && length_ + 1 == options_.max_length;
   const uint64_t said = phrases_.Said(child.tokens, continuation.said.progress);
-  Insert(scoring_.Finished(std::move(child), ends_in_eos,
-                           ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength),
-         said, continuation.said.cost.sum());
+  Insert(scoring_.Finished(std::move(child), ends_in_eos, forced), said,
+         continuation.said.cost.sum());
 }
 
 // What compares hypotheses of different lengths: the score that one would have without its phrases,

@@ -33,7 +33,7 @@
 
 namespace dragoman {
 
-class ConstrainedBeam final : public Search {
+class ConstrainedBeam final : public SearchOfLive {
  public:
   // The most hypotheses alive: the beam size, or enough to give each bank one, up to 16 and the
   // task's most.
@@ -41,12 +41,10 @@ class ConstrainedBeam final : public Search {
 
   explicit ConstrainedBeam(const SearchTask& task);
 
-  absl::Span<const LiveHypothesis> live() const override { return live_; }
   // Enough that some of them end the last word of a phrase.
   int candidates_per_row() const override { return std::max(2 * width_, 16); }
   absl::Span<const int32_t> wanted(int hypothesis) const override { return wanted_[hypothesis]; }
   void Advance(absl::Span<const Candidate> candidates) override;
-  bool done() const override { return live_.empty(); }
   // Those that contain the most phrases first, as far as these may not be missed.
   std::vector<Hypothesis> Best(int n) const override;
   // What all hypotheses that can still win share: those that can win in a Beam, and any hypothesis
@@ -97,7 +95,7 @@ class ConstrainedBeam final : public Search {
   const int prefix_length_;
   const int typical_length_;  // of a translation
   int length_;
-  std::vector<LiveHypothesis> live_, next_;
+  std::vector<LiveHypothesis> next_;
   std::vector<Said> said_, next_said_;        // by each live hypothesis
   std::vector<std::vector<int32_t>> wanted_;  // of each live hypothesis
   std::vector<Continuation> ranked_;          // of this step, best first

@@ -1,5 +1,6 @@
 #include "engine/search/diverse_beam.h"
 
+#include <climits>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -60,10 +61,8 @@ std::vector<Hypothesis> DiverseBeam::Best(int n) const {
     const std::vector<Hypothesis> found = group.beam.Best(n);
     best.insert(best.end(), found.begin(), found.end());
   }
-  absl::c_stable_sort(best,
-                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   std::vector<Hypothesis> distinct;
-  for (Hypothesis& hypothesis : best) {
+  for (Hypothesis& hypothesis : BestOf(std::move(best), INT_MAX)) {
     if (static_cast<int>(distinct.size()) == n) break;
     const bool known = absl::c_any_of(
         distinct, [&](const Hypothesis& other) { return other.tokens == hypothesis.tokens; });

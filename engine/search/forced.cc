@@ -25,7 +25,7 @@ void Forced::Advance(absl::Span<const Candidate> candidates) {
   }
   whole.tokens.push_back(eos_id_);
   whole.row = candidates.back().row;
-  scored_.push_back(scoring_.Finished(std::move(whole), /*ends_in_eos=*/true, FinishReason::kEos));
+  scored_.push_back(scoring_.Finished(std::move(whole), /*ends_in_eos=*/true));
 }
 
 std::vector<Hypothesis> Forced::Best(int n) const {

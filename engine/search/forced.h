@@ -10,24 +10,21 @@
 
 namespace dragoman {
 
-class Forced final : public Search {
+class Forced final : public SearchOfLive {
  public:
   // The translation is the task's prefix.
   explicit Forced(const SearchTask& task);
 
-  absl::Span<const LiveHypothesis> live() const override { return live_; }
   int candidates_per_row() const override { return 0; }
   absl::Span<const int32_t> wanted(int hypothesis) const override { return {&eos_id_, 1}; }
   bool ranks_prefix() const override { return true; }
   void Advance(absl::Span<const Candidate> candidates) override;
-  bool done() const override { return live_.empty(); }
   // The translation, or nothing if the model gives one of its tokens no finite score.
   std::vector<Hypothesis> Best(int n) const override;
 
  private:
   const int32_t eos_id_;
   const Scoring scoring_;
-  std::vector<LiveHypothesis> live_;
   std::vector<Hypothesis> scored_;
 };
 

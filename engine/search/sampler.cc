@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -16,7 +15,7 @@ Sampler::Sampler(const SearchTask& task)
 }
 
 void Sampler::Advance(absl::Span<const Candidate> candidates) {
-  DRAGOMAN_CHECK(!done_);
+  DRAGOMAN_CHECK(!done());
   next_.clear();
   for (const Candidate& candidate : candidates) {
     const LiveHypothesis& parent = live_[candidate.parent];
@@ -26,9 +25,7 @@ void Sampler::Advance(absl::Span<const Candidate> candidates) {
     const bool at_limit = static_cast<int>(child.tokens.size()) == options_.max_length;
     if (ends_in_eos || at_limit) {
       const bool forced = at_limit && options_.forced_eos_id.has_value();
-      finished_.push_back(scoring_.Finished(
-          std::move(child), ends_in_eos,
-          ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength));
+      finished_.push_back(scoring_.Finished(std::move(child), ends_in_eos, forced));
     } else if (const int kept = scoring_.TokensBeforeRunaway(child.tokens); kept > 0) {
       finished_.push_back(scoring_.Cut(std::move(child), kept));
     } else {
@@ -37,16 +34,11 @@ void Sampler::Advance(absl::Span<const Candidate> candidates) {
   }
   std::swap(live_, next_);
   started_ = true;
-  done_ = live_.empty();
 }
 
 std::vector<Hypothesis> Sampler::Best(int n) const {
-  DRAGOMAN_CHECK(done_);
-  std::vector<Hypothesis> best = finished_;
-  absl::c_stable_sort(best,
-                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  if (static_cast<int>(best.size()) > n) best.resize(std::max(n, 0));
-  return best;
+  DRAGOMAN_CHECK(done());
+  return BestOf(finished_, n);
 }
 
 absl::Span<const int32_t> Sampler::StablePrefix(int n) const {

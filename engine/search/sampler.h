@@ -13,15 +13,13 @@
 
 namespace dragoman {
 
-class Sampler final : public Search {
+class Sampler final : public SearchOfLive {
  public:
   explicit Sampler(const SearchTask& task);
 
-  absl::Span<const LiveHypothesis> live() const override { return live_; }
   // As many draws from the first row as there are hypotheses, then one from each row.
   int candidates_per_row() const override { return started_ ? 1 : options_.num_hypotheses; }
   void Advance(absl::Span<const Candidate> candidates) override;
-  bool done() const override { return done_; }
   // By score, best first; of equal ones, the first one drawn.
   std::vector<Hypothesis> Best(int n) const override;
   // All of a single sample; what several have in common.
@@ -32,8 +30,7 @@ class Sampler final : public Search {
   const int32_t eos_id_;
   const Scoring scoring_;
   bool started_ = false;
-  bool done_ = false;
-  std::vector<LiveHypothesis> live_, next_;
+  std::vector<LiveHypothesis> next_;
   std::vector<Hypothesis> finished_;  // in the order in which they ended
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "engine/base/elementary.h"
 #include "engine/search/runaway.h"
 
@@ -26,6 +27,13 @@ LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate) {
   child.log_prob += candidate.log_prob;
   child.row = candidate.row;
   return child;
+}
+
+std::vector<Hypothesis> BestOf(std::vector<Hypothesis> hypotheses, int n) {
+  absl::c_stable_sort(hypotheses,
+                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
+  if (static_cast<int>(hypotheses.size()) > n) hypotheses.resize(std::max(n, 0));
+  return hypotheses;
 }
 
 void CommonPrefix::Add(absl::Span<const int32_t> tokens) {
@@ -71,12 +79,12 @@ float Scoring::FinalScore(float log_prob, int length, int row) const {
   return score + coverage_penalty_ * coverage_(row);
 }
 
-Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const {
+Hypothesis Scoring::Finished(LiveHypothesis live, bool ends_in_eos, bool forced) const {
   Hypothesis hypothesis;
   hypothesis.log_prob = live.log_prob;
   hypothesis.score = FinalScore(live.log_prob, static_cast<int>(live.tokens.size()), live.row);
   hypothesis.row = live.row;
-  hypothesis.finish_reason = reason;
+  hypothesis.finish_reason = ends_in_eos && !forced ? FinishReason::kEos : FinishReason::kMaxLength;
   hypothesis.tokens = std::move(live.tokens);
   if (ends_in_eos) hypothesis.tokens.pop_back();
   hypothesis.token_log_probs = std::move(live.token_log_probs);
@@ -100,7 +108,9 @@ Hypothesis Scoring::Cut(LiveHypothesis live, int tokens) const {
   if (margins_) live.token_margins.resize(tokens - prefix_length_);
   live.log_prob = 0.0f;
   for (const float log_prob : live.token_log_probs) live.log_prob += log_prob;
-  return Finished(std::move(live), /*ends_in_eos=*/false, FinishReason::kRepetition);
+  Hypothesis hypothesis = Finished(std::move(live), /*ends_in_eos=*/false);
+  hypothesis.finish_reason = FinishReason::kRepetition;
+  return hypothesis;
 }
 
 absl::Span<const int32_t> Scoring::SafeTokens(absl::Span<const int32_t> tokens) const {

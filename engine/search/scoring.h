@@ -14,6 +14,9 @@ LiveHypothesis Beginning(const SearchTask& task);
 // `parent` extended by one token.
 LiveHypothesis Grown(const LiveHypothesis& parent, const Candidate& candidate);
 
+// The best n by their scores, best first; of equal ones, the first.
+std::vector<Hypothesis> BestOf(std::vector<Hypothesis> hypotheses, int n);
+
 // The common prefix of several hypotheses:  a b c d, a b e  ->  a b
 class CommonPrefix {
  public:
@@ -39,8 +42,9 @@ class Scoring {
   // The score of a hypothesis that ends after that row of the network.
   float FinalScore(float log_prob, int length, int row) const;
 
-  // Finishes a hypothesis as it is.  If it ends in eos, that is removed from its tokens.
-  Hypothesis Finished(LiveHypothesis live, bool ends_in_eos, FinishReason reason) const;
+  // Finishes a hypothesis as it is.  If it ends in eos, that is removed from its tokens; an eos
+  // that was forced ends it for its length.
+  Hypothesis Finished(LiveHypothesis live, bool ends_in_eos, bool forced = false) const;
 
   // The number of tokens to keep of a hypothesis that has run away (runaway.h); 0 if it has not.
   int TokensBeforeRunaway(absl::Span<const int32_t> tokens) const;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -39,9 +38,7 @@ void ShrinkingBeam::Advance(absl::Span<const Candidate> candidates) {
     LiveHypothesis child = Grown(live_[candidate.parent], candidate);
     const bool ends_in_eos = candidate.token == eos_id_;
     if (ends_in_eos || static_cast<int>(child.tokens.size()) == max_length_) {
-      finished_.push_back(
-          scoring_.Finished(std::move(child), ends_in_eos,
-                            ends_in_eos ? FinishReason::kEos : FinishReason::kMaxLength));
+      finished_.push_back(scoring_.Finished(std::move(child), ends_in_eos));
     } else if (const int tokens = scoring_.TokensBeforeRunaway(child.tokens); tokens > 0) {
       finished_.push_back(scoring_.Cut(std::move(child), tokens));
     } else {
@@ -54,11 +51,7 @@ void ShrinkingBeam::Advance(absl::Span<const Candidate> candidates) {
 
 std::vector<Hypothesis> ShrinkingBeam::Best(int n) const {
   DRAGOMAN_CHECK(done());
-  std::vector<Hypothesis> best = finished_;
-  absl::c_stable_sort(best,
-                      [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  if (static_cast<int>(best.size()) > n) best.resize(std::max(n, 0));
-  return best;
+  return BestOf(finished_, n);
 }
 
 }  // namespace dragoman

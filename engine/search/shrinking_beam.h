@@ -20,14 +20,12 @@
 
 namespace dragoman {
 
-class ShrinkingBeam final : public Search {
+class ShrinkingBeam final : public SearchOfLive {
  public:
   explicit ShrinkingBeam(const SearchTask& task);
 
-  absl::Span<const LiveHypothesis> live() const override { return live_; }
   int candidates_per_row() const override { return width_; }
   void Advance(absl::Span<const Candidate> candidates) override;
-  bool done() const override { return live_.empty(); }
   std::vector<Hypothesis> Best(int n) const override;
 
  private:
@@ -38,8 +36,7 @@ class ShrinkingBeam final : public Search {
   const int32_t eos_id_;
   const int max_length_;
   const Scoring scoring_;
-  int width_;  // of the beam: places that no finished hypothesis has
-  std::vector<LiveHypothesis> live_;
+  int width_;                         // of the beam: places that no finished hypothesis has
   std::vector<Candidate> ranked_;     // scratch
   std::vector<Hypothesis> finished_;  // in the order in which they ended
 };

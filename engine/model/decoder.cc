@@ -112,7 +112,7 @@ void Decoder::Step(absl::Span<const DecodeRow> rows, LogitsSink sink, Workspace*
     layers_[l].feed_forward.Apply(x, ws);
   }
   if (norm_.has_value()) norm_->Apply(x, x, ws);
-  Project(x, rows, sink, ws);
+  output_->RunScored<DecodeRow>(x, rows, sink, ws);
 }
 
 // Once the last history has taken in its rows, nothing reads those that are neither scored nor
@@ -134,23 +134,6 @@ void Decoder::DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x
   }
   *rows = ws->read_rows;
   *x = x->Rows(0, static_cast<int>(ws->read_rows.size()));
-}
-
-// The logits of the rows that are scored.
-void Decoder::Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
-                      Workspace* ws) const {
-  ws->shortlists.clear();
-  for (const DecodeRow& row : rows) {
-    if (row.scored) ws->shortlists.push_back(row.shortlist);
-  }
-  const int scored = static_cast<int>(ws->shortlists.size());
-  if (scored == x.rows()) return output_->Run(x, ws->shortlists, sink, ws);
-  if (scored == 0) return;
-  ws->scored.Resize(scored, d_model_);
-  for (int i = 0, to = 0; i < x.rows(); ++i) {
-    if (rows[i].scored) std::copy_n(x.Row(i).data(), d_model_, ws->scored.Row(to++).data());
-  }
-  output_->Run(ws->scored.view(), ws->shortlists, sink, ws);
 }
 
 // The attention of some rows of a sentence, whose source is in `memory`.

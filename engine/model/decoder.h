@@ -66,8 +66,6 @@ class Decoder {
   static int LayerOf(const AlignmentHeads& alignment, int layers);
   static std::vector<float> WeightsOf(const AlignmentHeads& alignment, int heads);
   void DropUnread(absl::Span<const DecodeRow>* rows, MatrixView<float>* x, Workspace* ws) const;
-  void Project(MatrixView<const float> x, absl::Span<const DecodeRow> rows, LogitsSink sink,
-               Workspace* ws) const;
   void ReportHeads(int l, absl::Span<const DecodeRow> rows, MatrixView<const float> q,
                    Workspace::AttendMemory* memory) const;
   void CrossAttention(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,

@@ -10,6 +10,7 @@
 #ifndef DRAGOMAN_ENGINE_MODEL_OUTPUT_PROJECTION_H_
 #define DRAGOMAN_ENGINE_MODEL_OUTPUT_PROJECTION_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,6 +60,24 @@ class OutputProjection {
   // rows whose logits `sink` gets.  REQUIRES: x has rows.
   void Run(MatrixView<const float> x, absl::Span<const absl::Span<const int32_t>> shortlists,
            LogitsSink sink, Workspace* ws) const;
+
+  // Passes those of the rows that are scored, if there are any; row i of `x` is of rows[i].
+  template <typename Row>
+  void RunScored(MatrixView<const float> x, absl::Span<const Row> rows, LogitsSink sink,
+                 Workspace* ws) const {
+    ws->shortlists.clear();
+    for (const Row& row : rows) {
+      if (row.scored) ws->shortlists.push_back(row.shortlist);
+    }
+    const int scored = static_cast<int>(ws->shortlists.size());
+    if (scored == 0) return;
+    if (scored == x.rows()) return Run(x, ws->shortlists, sink, ws);
+    ws->scored.Resize(scored, x.cols());
+    for (int i = 0, to = 0; i < x.rows(); ++i) {
+      if (rows[i].scored) std::copy_n(x.Row(i).data(), x.cols(), ws->scored.Row(to++).data());
+    }
+    Run(ws->scored.view(), ws->shortlists, sink, ws);
+  }
 
  private:
   OutputProjection() = default;

@@ -167,7 +167,7 @@ class Recurrent final : public Network {
       Add(ws->sublayer.view(), hidden.view());
     }
     for (int i = 0; i < count; ++i) Tanh(hidden.Row(i));
-    Project(rows, hidden.view(), sink, ws);
+    tables_.output->RunScored<StepRow>(hidden.view(), rows, sink, ws);
   }
 
  private:
@@ -302,21 +302,6 @@ class Recurrent final : public Network {
       const float* const values = row.state->source.Row(t);
       for (size_t c = 0; c < context.size(); ++c) context[c] += weight * values[c];
     }
-  }
-
-  // The logits of the rows that are scored.
-  void Project(absl::Span<const StepRow> rows, MatrixView<const float> hidden, LogitsSink sink,
-               Workspace* ws) const {
-    ws->shortlists.clear();
-    ws->scored.Resize(hidden.rows(), d_model_);
-    int scored = 0;
-    for (int i = 0; i < hidden.rows(); ++i) {
-      if (!rows[i].scored) continue;
-      ws->shortlists.push_back(rows[i].shortlist);
-      std::copy_n(hidden.Row(i).data(), d_model_, ws->scored.Row(scored++).data());
-    }
-    if (scored > 0)
-      tables_.output->Run(ws->scored.view().Rows(0, scored), ws->shortlists, sink, ws);
   }
 
   const int d_model_;

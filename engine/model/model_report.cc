@@ -16,6 +16,7 @@
 #include "engine/model/embedding_table.h"
 #include "engine/model/network_kind.h"
 #include "engine/model/relative_bias.h"
+#include "engine/model/token_tables.h"
 
 namespace dragoman {
 namespace {
@@ -86,14 +87,6 @@ class Inventory {
   const ModelSpec& spec_;
   Wanted& wanted_;
 };
-
-// The table that is stored under one of several names.
-std::string TableOf(std::vector<std::string> names, const Checkpoint& checkpoint) {
-  for (const std::string& name : names) {
-    if (checkpoint.Has(name)) return name;
-  }
-  return names.front();
-}
 
 std::string ShapeText(const Shape& shape) {
   return absl::StrCat("[", absl::StrJoin(shape, ", "), "]");
@@ -278,15 +271,11 @@ double TokenizerBytes(const std::string& directory) {
 
 // The tensors that a network of this kind reads, with their shapes: [rows, columns], or [size].
 Wanted TensorsOf(const ModelSpec& spec, const Checkpoint& checkpoint) {
-  const std::string shared = "model.shared.weight", source = "model.encoder.embed_tokens.weight",
-                    target = "model.decoder.embed_tokens.weight", output = "lm_head.weight";
-  Wanted wanted;
-  std::vector<std::string> names = {target};
-  if (spec.share_embeddings) names = {shared, source, target};
-  if (spec.tied_output) names.push_back(output);
-  wanted.push_back({TableOf(names, checkpoint), {spec.target_vocabulary, spec.d_model}});
-  if (!spec.share_embeddings) wanted.push_back({source, {spec.source_vocabulary, spec.d_model}});
-  if (!spec.tied_output) wanted.push_back({output, {spec.target_vocabulary, spec.d_model}});
+  const Shape of_source = {spec.source_vocabulary, spec.d_model};
+  const Shape of_target = {spec.target_vocabulary, spec.d_model};
+  Wanted wanted = {{TargetTable(spec, checkpoint), of_target}};
+  if (!spec.share_embeddings) wanted.push_back({kSourceTable, of_source});
+  if (!spec.tied_output) wanted.push_back({kOutputTable, of_target});
   if (checkpoint.Has("final_logits_bias")) {
     wanted.push_back({"final_logits_bias", {spec.target_vocabulary}});
   }

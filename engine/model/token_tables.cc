@@ -12,15 +12,6 @@
 namespace dragoman {
 namespace {
 
-// The first of `names` that the checkpoint has, or else the first of all.  A tied table is stored
-// once, under any of them.
-std::string FirstOf(const std::vector<std::string>& names, const Checkpoint& checkpoint) {
-  for (const std::string& name : names) {
-    if (checkpoint.Has(name)) return name;
-  }
-  return names.front();
-}
-
 // Calls take(first token, embeddings) for a table [vocabulary, d_model], a few tiles of the output
 // projection at a time: a whole table in float32 would be most of the memory that loading needs.
 absl::Status ReadTable(const Checkpoint& checkpoint, const std::string& name, int vocabulary,
@@ -34,11 +25,6 @@ absl::Status ReadTable(const Checkpoint& checkpoint, const std::string& name, in
   }
   return absl::OkStatus();
 }
-
-constexpr char kShared[] = "model.shared.weight";
-constexpr char kSource[] = "model.encoder.embed_tokens.weight";
-constexpr char kTarget[] = "model.decoder.embed_tokens.weight";
-constexpr char kOutput[] = "lm_head.weight";
 
 // The output projection while its table is being read: logits = scale x E^T + bias, with the scale
 // folded into E.
@@ -120,14 +106,21 @@ void Store(const TokenTables& tables, PackedFileWriter* file) {
 
 }  // namespace
 
+std::string TargetTable(const ModelSpec& spec, const Checkpoint& checkpoint) {
+  std::vector<std::string> names = {kTargetTable};
+  if (spec.share_embeddings) names = {"model.shared.weight", kSourceTable, kTargetTable};
+  if (spec.tied_output) names.push_back(kOutputTable);
+  for (const std::string& name : names) {
+    if (checkpoint.Has(name)) return name;
+  }
+  return names.front();
+}
+
 absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const ModelSpec& spec,
                                             const NetworkOptions& options) {
   const int vocabulary = spec.target_vocabulary, d_model = spec.d_model;
-  std::vector<std::string> names = {kTarget};
-  if (spec.share_embeddings) names = {kShared, kSource, kTarget};
-  if (spec.tied_output) names.push_back(kOutput);
-  const std::string table = FirstOf(names, checkpoint);
-  const std::string output_table = spec.tied_output ? table : kOutput;
+  const std::string table = TargetTable(spec, checkpoint);
+  const std::string output_table = spec.tied_output ? table : kOutputTable;
   RETURN_IF_ERROR(checkpoint.CheckMatrix(table, vocabulary, d_model));
   RETURN_IF_ERROR(checkpoint.CheckMatrix(output_table, vocabulary, d_model));
   const PackedWeights* const packed = checkpoint.packed();
@@ -158,8 +151,8 @@ absl::StatusOr<TokenTables> ReadTokenTables(const Checkpoint& checkpoint, const 
   }
   tables.source = tables.target;
   if (!spec.share_embeddings) {
-    ASSIGN_OR_RETURN(tables.source,
-                     ReadEmbeddings(checkpoint, kSource, spec.source_vocabulary, d_model, options));
+    ASSIGN_OR_RETURN(tables.source, ReadEmbeddings(checkpoint, kSourceTable, spec.source_vocabulary,
+                                                   d_model, options));
   }
   if (packed != nullptr && packed->to != nullptr) Store(tables, packed->to);
   return tables;

@@ -8,10 +8,6 @@
 
 namespace dragoman {
 
-Alternatives::Alternatives(const SearchTask& task) : task_(task), scoring_(task) {
-  live_.push_back(Beginning(task));
-}
-
 int Alternatives::candidates_per_row() const {
   if (!expanded_) return task_.options.num_hypotheses;
   return task_.options.beam_size == 1 ? 1 : 2 * task_.options.beam_size;
@@ -53,7 +49,7 @@ void Alternatives::Expand(absl::Span<const Candidate> candidates) {
     if (!alternatives_.empty() && !likely) break;
     LiveHypothesis child = Grown(parent, candidate);
     child.parent = 0;
-    const bool ends_in_eos = candidate.token == task_.rules->eos_id;
+    const bool ends_in_eos = candidate.token == eos_id_;
     Alternative alternative;
     if (ends_in_eos || static_cast<int>(child.tokens.size()) == task_.options.max_length) {
       alternative.ended.push_back(scoring_.Finished(std::move(child), ends_in_eos));

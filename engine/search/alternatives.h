@@ -16,9 +16,9 @@
 
 namespace dragoman {
 
-class Alternatives final : public SearchOfLive {
+class Alternatives final : public ScoredSearch {
  public:
-  explicit Alternatives(const SearchTask& task);
+  explicit Alternatives(const SearchTask& task) : ScoredSearch(task), task_(task) {}
 
   int candidates_per_row() const override;
   void Advance(absl::Span<const Candidate> candidates) override;
@@ -33,7 +33,6 @@ class Alternatives final : public SearchOfLive {
   void GatherLive();
 
   SearchTask task_;
-  const Scoring scoring_;
   bool expanded_ = false;
   struct Alternative {
     std::unique_ptr<Beam> beam;     // null if the first token ended it

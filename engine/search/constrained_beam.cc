@@ -27,9 +27,8 @@ int ConstrainedBeam::Width(const SearchTask& task) {
 }
 
 ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
-    : options_(task.options),
-      eos_id_(task.rules->eos_id),
-      scoring_(task),
+    : ScoredSearch(task),
+      options_(task.options),
       phrases_(task.phrases, task.rules->word_joins),
       places_(task),
       width_(Width(task)),
@@ -40,7 +39,6 @@ ConstrainedBeam::ConstrainedBeam(const SearchTask& task)
     (task.phrases[p].may_be_missed() ? dispensable_ : needed_) |= uint64_t{1} << p;
     max_losses_.push_back(task.phrases[p].max_loss);
   }
-  live_.push_back(Beginning(task));
   // A phrase in the prefix need not appear again.
   said_.push_back({phrases_.ProgressOf(task.prefix), {}});
   Want();

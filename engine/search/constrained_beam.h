@@ -33,7 +33,7 @@
 
 namespace dragoman {
 
-class ConstrainedBeam final : public SearchOfLive {
+class ConstrainedBeam final : public ScoredSearch {
  public:
   // The most hypotheses alive: the beam size, or enough to give each bank one, up to 16 and the
   // task's most.
@@ -84,8 +84,6 @@ class ConstrainedBeam final : public SearchOfLive {
   int banks() const { return phrases_.tokens() + 1; }
 
   const SearchOptions options_;
-  const int32_t eos_id_;
-  const Scoring scoring_;
   const Phrases phrases_;
   PhrasePlaces places_;
   std::vector<float> max_losses_;  // by phrase

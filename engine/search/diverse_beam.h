@@ -17,14 +17,16 @@
 
 namespace dragoman {
 
-class DiverseBeam final : public SearchOfLive {
+class DiverseBeam final : public Search {
  public:
   // REQUIRES: beam_size is a multiple of beam_groups.
   explicit DiverseBeam(const SearchTask& task);
 
+  absl::Span<const LiveHypothesis> live() const override { return live_; }
   // Twice the size of a group, and one more for each token that may have got a penalty.
   int candidates_per_row() const override { return candidates_per_row_; }
   void Advance(absl::Span<const Candidate> candidates) override;
+  bool done() const override { return live_.empty(); }
   std::vector<Hypothesis> Best(int n) const override;
   // What the groups have in common, which by design is little.
   absl::Span<const int32_t> StablePrefix(int n) const override;
@@ -40,8 +42,9 @@ class DiverseBeam final : public SearchOfLive {
   const float diversity_penalty_;
   int candidates_per_row_;
   std::vector<Group> groups_;
-  std::vector<int32_t> chosen_;  // tokens of this step, by the earlier groups
-  std::vector<Candidate> own_;   // scratch
+  std::vector<LiveHypothesis> live_;  // of all groups, in order
+  std::vector<int32_t> chosen_;       // tokens of this step, by the earlier groups
+  std::vector<Candidate> own_;        // scratch
 };
 
 }  // namespace dragoman

@@ -7,10 +7,6 @@
 
 namespace dragoman {
 
-Forced::Forced(const SearchTask& task) : eos_id_(task.rules->eos_id), scoring_(task) {
-  live_.push_back(Beginning(task));
-}
-
 void Forced::Advance(absl::Span<const Candidate> candidates) {
   DRAGOMAN_CHECK(!done());
   LiveHypothesis whole = std::move(live_.front());

@@ -10,10 +10,10 @@
 
 namespace dragoman {
 
-class Forced final : public SearchOfLive {
+class Forced final : public ScoredSearch {
  public:
   // The translation is the task's prefix.
-  explicit Forced(const SearchTask& task);
+  explicit Forced(const SearchTask& task) : ScoredSearch(task) {}
 
   int candidates_per_row() const override { return 0; }
   absl::Span<const int32_t> wanted(int hypothesis) const override { return {&eos_id_, 1}; }
@@ -23,8 +23,6 @@ class Forced final : public SearchOfLive {
   std::vector<Hypothesis> Best(int n) const override;
 
  private:
-  const int32_t eos_id_;
-  const Scoring scoring_;
   std::vector<Hypothesis> scored_;
 };
 

@@ -9,11 +9,6 @@
 
 namespace dragoman {
 
-Sampler::Sampler(const SearchTask& task)
-    : options_(task.options), eos_id_(task.rules->eos_id), scoring_(task) {
-  live_.push_back(Beginning(task));
-}
-
 void Sampler::Advance(absl::Span<const Candidate> candidates) {
   DRAGOMAN_CHECK(!done());
   next_.clear();

@@ -13,9 +13,9 @@
 
 namespace dragoman {
 
-class Sampler final : public SearchOfLive {
+class Sampler final : public ScoredSearch {
  public:
-  explicit Sampler(const SearchTask& task);
+  explicit Sampler(const SearchTask& task) : ScoredSearch(task), options_(task.options) {}
 
   // As many draws from the first row as there are hypotheses, then one from each row.
   int candidates_per_row() const override { return started_ ? 1 : options_.num_hypotheses; }
@@ -27,8 +27,6 @@ class Sampler final : public SearchOfLive {
 
  private:
   const SearchOptions options_;
-  const int32_t eos_id_;
-  const Scoring scoring_;
   bool started_ = false;
   std::vector<LiveHypothesis> next_;
   std::vector<Hypothesis> finished_;  // in the order in which they ended

@@ -73,6 +73,22 @@ class Scoring {
   int least_length_;          // shorter hypotheses cannot have run away
 };
 
+// A search that is done when no hypothesis is live.
+class ScoredSearch : public Search {
+ public:
+  absl::Span<const LiveHypothesis> live() const final { return live_; }
+  bool done() const final { return live_.empty(); }
+
+ protected:
+  explicit ScoredSearch(const SearchTask& task) : eos_id_(task.rules->eos_id), scoring_(task) {
+    live_.push_back(Beginning(task));
+  }
+
+  const int32_t eos_id_;
+  const Scoring scoring_;
+  std::vector<LiveHypothesis> live_;
+};
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_SEARCH_SCORING_H_

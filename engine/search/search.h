@@ -129,16 +129,6 @@ class Search {
   virtual absl::Span<const int32_t> StablePrefix(int n) const { return {}; }
 };
 
-// One that is done when no hypothesis is live.
-class SearchOfLive : public Search {
- public:
-  absl::Span<const LiveHypothesis> live() const final { return live_; }
-  bool done() const final { return live_.empty(); }
-
- protected:
-  std::vector<LiveHypothesis> live_;
-};
-
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_SEARCH_SEARCH_H_

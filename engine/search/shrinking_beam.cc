@@ -8,14 +8,6 @@
 
 namespace dragoman {
 
-ShrinkingBeam::ShrinkingBeam(const SearchTask& task)
-    : eos_id_(task.rules->eos_id),
-      max_length_(task.options.max_length),
-      scoring_(task),
-      width_(task.options.beam_size) {
-  live_.push_back(Beginning(task));
-}
-
 void ShrinkingBeam::Advance(absl::Span<const Candidate> candidates) {
   DRAGOMAN_CHECK(!done());
   ranked_.clear();

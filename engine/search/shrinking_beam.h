@@ -20,9 +20,10 @@
 
 namespace dragoman {
 
-class ShrinkingBeam final : public SearchOfLive {
+class ShrinkingBeam final : public ScoredSearch {
  public:
-  explicit ShrinkingBeam(const SearchTask& task);
+  explicit ShrinkingBeam(const SearchTask& task)
+      : ScoredSearch(task), max_length_(task.options.max_length), width_(task.options.beam_size) {}
 
   int candidates_per_row() const override { return width_; }
   void Advance(absl::Span<const Candidate> candidates) override;
@@ -33,9 +34,7 @@ class ShrinkingBeam final : public SearchOfLive {
     return live_[candidate.parent].log_prob + candidate.log_prob;
   }
 
-  const int32_t eos_id_;
   const int max_length_;
-  const Scoring scoring_;
   int width_;                         // of the beam: places that no finished hypothesis has
   std::vector<Candidate> ranked_;     // scratch
   std::vector<Hypothesis> finished_;  // in the order in which they ended

@@ -30,6 +30,7 @@
 #include "absl/strings/strip.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
+#include "engine/formats/byte_reader.h"
 
 namespace dragoman {
 namespace {
@@ -38,38 +39,16 @@ constexpr uint32_t kOldest = 1;
 constexpr uint32_t kNewest = 6;
 constexpr float kDefaultInt16Scale = 1000.0f;
 
-class Reader {
- public:
-  explicit Reader(absl::Span<const std::byte> bytes) : bytes_(bytes) {}
-
-  absl::StatusOr<absl::Span<const std::byte>> Bytes(uint64_t count) {
-    if (count > bytes_.size()) return absl::InvalidArgumentError("is cut off");
-    const absl::Span<const std::byte> read = bytes_.first(count);
-    bytes_.remove_prefix(count);
-    return read;
+absl::StatusOr<std::string> ReadString(ByteReader* reader) {
+  ASSIGN_OR_RETURN(const uint16_t size, reader->Read<uint16_t>());
+  ASSIGN_OR_RETURN(const absl::Span<const std::byte> raw, reader->Take(size));
+  std::string text(reinterpret_cast<const char*>(raw.data()), raw.size());
+  if (text.empty() || text.find('\0') != text.size() - 1) {
+    return absl::InvalidArgumentError("has a name that does not end where it says");
   }
-  template <typename Number>
-  absl::StatusOr<Number> Read() {
-    ASSIGN_OR_RETURN(const absl::Span<const std::byte> raw, Bytes(sizeof(Number)));
-    Number number;
-    std::memcpy(&number, raw.data(), sizeof(number));
-    return number;
-  }
-  absl::StatusOr<std::string> ReadString() {
-    ASSIGN_OR_RETURN(const uint16_t size, Read<uint16_t>());
-    ASSIGN_OR_RETURN(const absl::Span<const std::byte> raw, Bytes(size));
-    std::string text(reinterpret_cast<const char*>(raw.data()), raw.size());
-    if (text.empty() || text.find('\0') != text.size() - 1) {
-      return absl::InvalidArgumentError("has a name that does not end where it says");
-    }
-    text.pop_back();
-    return text;
-  }
-  size_t left() const { return bytes_.size(); }
-
- private:
-  absl::Span<const std::byte> bytes_;
-};
+  text.pop_back();
+  return text;
+}
 
 absl::StatusOr<DType> TypeOf(uint8_t type) {
   constexpr DType kTypes[] = {DType::kF32, DType::kI8,  DType::kI16,
@@ -93,7 +72,7 @@ absl::StatusOr<DType> TypeOfSize(uint8_t size) {
 }
 
 // Reads what follows a variable's name.
-absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
+absl::StatusOr<Tensor> ReadTensor(uint32_t version, ByteReader* reader) {
   Tensor tensor;
   ASSIGN_OR_RETURN(const uint8_t rank, reader->Read<uint8_t>());
   if (rank > kMaxDimensions) {
@@ -117,7 +96,7 @@ absl::StatusOr<Tensor> ReadTensor(uint32_t version, Reader* reader) {
         "has ", said, " bytes, want ", wanted ? absl::StrCat(*wanted) : "more than fit", " for ",
         NameOf(tensor.dtype), " of shape [", absl::StrJoin(tensor.shape, ", "), "]");
   }
-  ASSIGN_OR_RETURN(tensor.bytes, reader->Bytes(said));
+  ASSIGN_OR_RETURN(tensor.bytes, reader->Take(said));
   return tensor;
 }
 
@@ -158,10 +137,10 @@ std::string NameOfToday(std::string name) {
   return name;
 }
 
-absl::Status ReadVariables(const Header& header, Reader* reader, Tensors* tensors) {
+absl::Status ReadVariables(const Header& header, ByteReader* reader, Tensors* tensors) {
   ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
   for (uint32_t i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(std::string name, reader->ReadString());
+    ASSIGN_OR_RETURN(std::string name, ReadString(reader));
     if (header.revision == 1) name = NameOfToday(std::move(name));
     absl::StatusOr<Tensor> tensor = ReadTensor(header.version, reader);
     if (!tensor.ok()) return Annotate(tensor.status(), name, " ");
@@ -209,11 +188,11 @@ absl::Status AddScales(Tensors* tensors) {
   return absl::OkStatus();
 }
 
-absl::Status ReadAliases(Reader* reader, Tensors* tensors) {
+absl::Status ReadAliases(ByteReader* reader, Tensors* tensors) {
   ASSIGN_OR_RETURN(const uint32_t count, reader->Read<uint32_t>());
   for (uint32_t i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(std::string alias, reader->ReadString());
-    ASSIGN_OR_RETURN(const std::string name, reader->ReadString());
+    ASSIGN_OR_RETURN(std::string alias, ReadString(reader));
+    ASSIGN_OR_RETURN(const std::string name, ReadString(reader));
     const auto it = tensors->find(name);
     if (it == tensors->end()) {
       return InvalidArgumentError(alias, " is another name of ", name, ", which is not there");
@@ -223,7 +202,7 @@ absl::Status ReadAliases(Reader* reader, Tensors* tensors) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Header> ReadHeader(Reader* reader) {
+absl::StatusOr<Header> ReadHeader(ByteReader* reader) {
   Header header;
   ASSIGN_OR_RETURN(header.version, reader->Read<uint32_t>());
   if (header.version < kOldest || header.version > kNewest) {
@@ -231,12 +210,12 @@ absl::StatusOr<Header> ReadHeader(Reader* reader) {
                               " of CTranslate2's format");
   }
   if (header.version == 1) return header;
-  ASSIGN_OR_RETURN(header.specification, reader->ReadString());
+  ASSIGN_OR_RETURN(header.specification, ReadString(reader));
   ASSIGN_OR_RETURN(header.revision, reader->Read<uint32_t>());
   return header;
 }
 
-absl::StatusOr<Tensors> ReadTensors(const Header& header, Reader* reader) {
+absl::StatusOr<Tensors> ReadTensors(const Header& header, ByteReader* reader) {
   Tensors tensors;
   RETURN_IF_ERROR(ReadVariables(header, reader, &tensors));
   RETURN_IF_ERROR(AddScales(&tensors));
@@ -246,8 +225,8 @@ absl::StatusOr<Tensors> ReadTensors(const Header& header, Reader* reader) {
     return absl::EndsWith(variable.first, kScale) && weight != tensors.end() &&
            !weight->second.scales.empty();
   });
-  if (reader->left() > 0) {
-    return InvalidArgumentError("has ", reader->left(), " bytes behind its last variable");
+  if (reader->left.size() > 0) {
+    return InvalidArgumentError("has ", reader->left.size(), " bytes behind its last variable");
   }
   return tensors;
 }
@@ -257,7 +236,7 @@ absl::StatusOr<Tensors> ReadTensors(const Header& header, Reader* reader) {
 absl::StatusOr<CTranslate2File> OpenCTranslate2File(const std::string& path) {
   ASSIGN_OR_RETURN(std::shared_ptr<const MappedFile> file, MappedFile::Open(path));
   const auto in_file = [&path](const absl::Status& status) { return Annotate(status, path, ": "); };
-  Reader reader(file->bytes());
+  ByteReader reader = {file->bytes()};
   absl::StatusOr<Header> header = ReadHeader(&reader);
   if (!header.ok()) return in_file(header.status());
   absl::StatusOr<Tensors> tensors = ReadTensors(*header, &reader);

@@ -26,6 +26,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/mapped_file.h"
 #include "engine/base/status.h"
+#include "engine/formats/byte_reader.h"
 
 namespace dragoman {
 namespace {
@@ -35,24 +36,6 @@ using Bytes = absl::Span<const std::byte>;
 constexpr uint64_t kVersion = 1;
 constexpr uint64_t kMaxTensors = 100'000;
 constexpr uint64_t kMaxName = 4096;
-
-struct MarianReader {
-  absl::StatusOr<Bytes> Take(uint64_t count) {
-    if (count > left.size()) return absl::InvalidArgumentError("is cut off");
-    const Bytes taken = left.first(count);
-    left.remove_prefix(count);
-    return taken;
-  }
-  template <typename Number>
-  absl::StatusOr<Number> Read() {
-    ASSIGN_OR_RETURN(const Bytes raw, Take(sizeof(Number)));
-    Number number;
-    std::memcpy(&number, raw.data(), sizeof(number));
-    return number;
-  }
-
-  Bytes left;
-};
 
 struct Type {
   uint64_t code;
@@ -89,7 +72,7 @@ absl::Status CheckVersion(uint64_t version) {
 }
 
 // All tensors, with their sizes alone.
-absl::StatusOr<std::vector<Entry>> ReadSizes(MarianReader* reader) {
+absl::StatusOr<std::vector<Entry>> ReadSizes(ByteReader* reader) {
   ASSIGN_OR_RETURN(const uint64_t count, reader->Read<uint64_t>());
   if (count > kMaxTensors) {
     return InvalidArgumentError("has ", count, " tensors, want at most ", kMaxTensors);
@@ -110,7 +93,7 @@ absl::StatusOr<std::vector<Entry>> ReadSizes(MarianReader* reader) {
   return entries;
 }
 
-absl::Status ReadName(MarianReader* reader, Entry* entry) {
+absl::Status ReadName(ByteReader* reader, Entry* entry) {
   ASSIGN_OR_RETURN(const Bytes name, reader->Take(entry->name_bytes));
   entry->name.assign(reinterpret_cast<const char*>(name.data()), name.size() - 1);
   if (name.back() != std::byte{0} || entry->name.find('\0') != std::string::npos) {
@@ -119,7 +102,7 @@ absl::Status ReadName(MarianReader* reader, Entry* entry) {
   return absl::OkStatus();
 }
 
-absl::Status ReadShape(MarianReader* reader, Entry* entry) {
+absl::Status ReadShape(ByteReader* reader, Entry* entry) {
   for (uint64_t d = 0; d < entry->dimensions; ++d) {
     ASSIGN_OR_RETURN(const int32_t dimension, reader->Read<int32_t>());
     if (dimension < 0) {
@@ -131,7 +114,7 @@ absl::Status ReadShape(MarianReader* reader, Entry* entry) {
 }
 
 // Everything before the data: the sizes of all tensors, then the names of all, then the shapes.
-absl::StatusOr<std::vector<Entry>> ReadEntries(MarianReader* reader) {
+absl::StatusOr<std::vector<Entry>> ReadEntries(ByteReader* reader) {
   ASSIGN_OR_RETURN(const uint64_t version, reader->Read<uint64_t>());
   RETURN_IF_ERROR(CheckVersion(version));
   ASSIGN_OR_RETURN(std::vector<Entry> entries, ReadSizes(reader));
@@ -166,7 +149,7 @@ absl::StatusOr<Tensor> MakeTensor(const Entry& entry, Bytes data) {
 }
 
 absl::StatusOr<std::map<std::string, Tensor>> ReadTensors(Bytes bytes) {
-  MarianReader reader{bytes};
+  ByteReader reader{bytes};
   ASSIGN_OR_RETURN(const std::vector<Entry> entries, ReadEntries(&reader));
   ASSIGN_OR_RETURN(const uint64_t padding, reader.Read<uint64_t>());
   RETURN_IF_ERROR(reader.Take(padding).status());
@@ -191,7 +174,7 @@ bool IsMarianFile(const std::string& path) {
   const absl::StatusOr<std::shared_ptr<const MappedFile>> file = MappedFile::Open(path);
   if (!file.ok()) return false;
   // No other format that begins with a small number continues with seven zeros.
-  MarianReader reader{(*file)->bytes()};
+  ByteReader reader{(*file)->bytes()};
   const absl::StatusOr<uint64_t> version = reader.Read<uint64_t>();
   return version.ok() && (*version == 1 || *version == 2);
 }

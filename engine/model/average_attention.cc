@@ -25,23 +25,6 @@ constexpr int kMaxInner = 1 << 16;
 
 class AverageAttention final : public VectorHistory {
  public:
-  // Reads for each layer aan.fc1, aan.fc2 and so on, as many as there are, each with an activation;
-  // and, if they exist, aan.out_proj and the gates aan.input and aan.forget; .weight and .bias of
-  // each.
-  static absl::StatusOr<std::unique_ptr<const History>> Create(const Checkpoint& checkpoint,
-                                                               const ModelSpec& spec,
-                                                               const NetworkOptions& options) {
-    RETURN_IF_ERROR(CheckLength(spec));
-    std::unique_ptr<AverageAttention> average(new AverageAttention(spec));
-    for (int l = 0; l < spec.decoder_layers; ++l) {
-      ASSIGN_OR_RETURN(Layer layer,
-                       CreateLayer(checkpoint, absl::StrCat("model.decoder.layers.", l, ".aan"),
-                                   spec, options.arithmetic));
-      average->layers_.push_back(std::move(layer));
-    }
-    return average;
-  }
-
   void Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
              Workspace* ws) const override {
     const Layer& layer = layers_[l];
@@ -76,6 +59,9 @@ class AverageAttention final : public VectorHistory {
   }
 
  private:
+  friend VectorHistory;
+  static constexpr char kPart[] = ".aan";
+
   struct Layer {
     std::vector<Linear> feed_forward;
     std::optional<Linear> input, forget;  // [d_model, d_model]
@@ -84,6 +70,9 @@ class AverageAttention final : public VectorHistory {
 
   explicit AverageAttention(const ModelSpec& spec) : VectorHistory(spec) {}
 
+  // Reads aan.fc1, aan.fc2 and so on, as many as there are, each with an activation;
+  // and, if they exist, aan.out_proj and the gates aan.input and aan.forget; .weight and .bias of
+  // each.
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
                                            const ModelSpec& spec, Arithmetic arithmetic) {
     const int d = spec.d_model;
@@ -122,6 +111,7 @@ class AverageAttention final : public VectorHistory {
 }  // namespace
 
 extern const HistoryKind average_attention_history;
-const HistoryKind average_attention_history = {"average_attention", AverageAttention::Create};
+const HistoryKind average_attention_history = {"average_attention",
+                                               VectorHistory::Create<AverageAttention>};
 
 }  // namespace dragoman

@@ -28,22 +28,6 @@ constexpr float kNormEpsilon = 1e-9f;
 
 class Ssru final : public VectorHistory {
  public:
-  // Reads for each layer rnn.input.weight, rnn.forget.{weight,bias} and, if they exist,
-  // rnn.reset.{weight,bias}, rnn.{input,forget}_norm.weight and rnn.out_proj.{weight,bias}.
-  static absl::StatusOr<std::unique_ptr<const History>> Create(const Checkpoint& checkpoint,
-                                                               const ModelSpec& spec,
-                                                               const NetworkOptions& options) {
-    RETURN_IF_ERROR(CheckLength(spec));
-    std::unique_ptr<Ssru> ssru(new Ssru(spec));
-    for (int l = 0; l < spec.decoder_layers; ++l) {
-      ASSIGN_OR_RETURN(Layer layer,
-                       CreateLayer(checkpoint, absl::StrCat("model.decoder.layers.", l, ".rnn"),
-                                   spec, options.arithmetic));
-      ssru->layers_.push_back(std::move(layer));
-    }
-    return ssru;
-  }
-
   void Apply(int l, absl::Span<const DecodeRow> rows, MatrixView<float> x,
              Workspace* ws) const override {
     const Layer& layer = layers_[l];
@@ -61,6 +45,9 @@ class Ssru final : public VectorHistory {
   }
 
  private:
+  friend VectorHistory;
+  static constexpr char kPart[] = ".rnn";
+
   // The gains of y W and y W_f, and the latter's bias, if they are normalized.
   struct Norms {
     std::vector<float> input, forget, bias, no_bias;
@@ -75,6 +62,8 @@ class Ssru final : public VectorHistory {
 
   explicit Ssru(const ModelSpec& spec) : VectorHistory(spec) {}
 
+  // Reads rnn.input.weight, rnn.forget.{weight,bias} and, if they exist,
+  // rnn.reset.{weight,bias}, rnn.{input,forget}_norm.weight and rnn.out_proj.{weight,bias}.
   static absl::StatusOr<Layer> CreateLayer(const Checkpoint& checkpoint, const std::string& name,
                                            const ModelSpec& spec, Arithmetic arithmetic) {
     const int d = spec.d_model;
@@ -131,6 +120,6 @@ class Ssru final : public VectorHistory {
 }  // namespace
 
 extern const HistoryKind ssru_history;
-const HistoryKind ssru_history = {"ssru", Ssru::Create};
+const HistoryKind ssru_history = {"ssru", VectorHistory::Create<Ssru>};
 
 }  // namespace dragoman

@@ -405,6 +405,21 @@ absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const 
   return generation;
 }
 
+absl::StatusOr<ModelConfig> ConfigureFairseq(const DirectoryFiles& files, const char* architecture,
+                                             StackDefaults defaults, ModelSpec spec) {
+  const ConfigFields fields(files);
+  spec.architecture = architecture;
+  spec.pre_norm = true;
+  spec.final_norm = true;
+  RETURN_IF_ERROR(CheckArchitecture(fields.model, architecture));
+  RETURN_IF_ERROR(ReadStacks(fields.model, defaults, &spec));
+  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
+  RETURN_IF_ERROR(
+      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
+  ASSIGN_OR_RETURN(GenerationConfig generation, ReadGeneration(fields.search, spec));
+  return ModelConfig{std::move(spec), std::move(generation)};
+}
+
 absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files,
                                                 const ModelSpec& spec) {
   return OpenWeights(files.path, files.lora);

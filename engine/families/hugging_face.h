@@ -163,6 +163,11 @@ absl::StatusOr<Vocabulary> FairseqVocabulary(const PieceList& list);
 // it), or else Hugging Face's defaults.
 absl::StatusOr<GenerationConfig> ReadGeneration(const JsonFields& fields, const ModelSpec& spec);
 
+// Configures a model that came from fairseq: pre-norm with a final norm, and </s>, token 2, starts
+// the decoder.  `spec` has what else differs.
+absl::StatusOr<ModelConfig> ConfigureFairseq(const DirectoryFiles& files, const char* architecture,
+                                             StackDefaults defaults, ModelSpec spec);
+
 // Opens a directory whose tensors already have the canonical names: an adapter's open_tensors.
 absl::StatusOr<Checkpoint> OpenCanonicalTensors(const DirectoryFiles& files, const ModelSpec& spec);
 

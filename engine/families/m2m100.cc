@@ -38,21 +38,10 @@ constexpr char kWmt21Languages[] = "en ha is ja cs ru zh de";
 bool Recognizes(const DirectoryFiles& files) { return IsModel(files, "m2m_100", kArchitecture); }
 
 absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
-  const ConfigFields fields(files);
-  ModelConfig config;
-  ModelSpec& spec = config.spec;
-  spec.architecture = kArchitecture;
-  spec.pre_norm = true;
-  spec.final_norm = true;
+  ModelSpec spec;
   spec.positions = {.kind = Positions::kSinusoids, .first = 2, .to_the_end = true};
-  RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
-  RETURN_IF_ERROR(
-      ReadStacks(fields.model, {.activation = Activation::kRelu, .scale_embedding = true}, &spec));
-  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
-  RETURN_IF_ERROR(
-      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
-  ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
-  return config;
+  return ConfigureFairseq(files, kArchitecture,
+                          {.activation = Activation::kRelu, .scale_embedding = true}, spec);
 }
 
 // What both tokenizers have: pieces, and languages with their ids.

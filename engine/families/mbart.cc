@@ -34,23 +34,13 @@ constexpr char kLanguages[] =
 bool Recognizes(const DirectoryFiles& files) { return IsModel(files, "mbart", kArchitecture); }
 
 absl::StatusOr<ModelConfig> Configure(const DirectoryFiles& files) {
-  const ConfigFields fields(files);
-  ModelConfig config;
-  ModelSpec& spec = config.spec;
-  spec.architecture = kArchitecture;
-  spec.pre_norm = true;
-  spec.final_norm = true;
+  ModelSpec spec;
   spec.embedding_norm = true;
   spec.positions = {.kind = Positions::kTable, .first = 2};
-  RETURN_IF_ERROR(CheckArchitecture(fields.model, kArchitecture));
-  RETURN_IF_ERROR(ReadStacks(fields.model, {}, &spec));
-  RETURN_IF_ERROR(fields.model.Read("tie_word_embeddings", &spec.tied_output));
-  RETURN_IF_ERROR(
-      ReadSpecialTokens(fields.search, {.eos = 2, .pad = 1, .starts_with_eos = true}, &spec));
-  ASSIGN_OR_RETURN(config.generation, ReadGeneration(fields.search, spec));
+  ASSIGN_OR_RETURN(ModelConfig config, ConfigureFairseq(files, kArchitecture, {}, spec));
   // The default of the configuration class, which applies if there is no generation_config.json.
-  if (files.generation.empty() && fields.model.Find("forced_eos_token_id") == nullptr) {
-    config.generation.options.forced_eos_id = spec.eos_id;
+  if (files.generation.empty() && Member(files.config, "forced_eos_token_id").is_null()) {
+    config.generation.options.forced_eos_id = config.spec.eos_id;
   }
   return config;
 }

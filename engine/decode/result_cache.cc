@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "engine/base/end_thread.h"
 #include "engine/base/status.h"
 #include "engine/decode/job_key.h"
 
@@ -49,13 +50,7 @@ ResultCache::ResultCache(const CacheOptions& options, Submitter submit)
   if (options.own_thread) watcher_ = std::thread([this] { Watch(); });
 }
 
-ResultCache::~ResultCache() {
-  {
-    absl::MutexLock lock(&mutex_);
-    closing_ = true;
-  }
-  if (watcher_.joinable()) watcher_.join();
-}
+ResultCache::~ResultCache() { EndThread(&mutex_, &closing_, &watcher_); }
 
 absl::Status ResultCache::Submit(std::vector<JobPtr> jobs) {
   Sorted sorted = Sort(std::move(jobs));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/base/end_thread.h"
 #include "server/observe/logging.h"
 
 namespace dragoman {
@@ -17,13 +18,7 @@ std::vector<FileVersions> VersionsOf(const WatchedFiles& files) {
 
 }  // namespace
 
-FileWatcher::~FileWatcher() {
-  {
-    absl::MutexLock lock(&mutex_);
-    closing_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
-}
+FileWatcher::~FileWatcher() { EndThread(&mutex_, &closing_, &thread_); }
 
 absl::Status FileWatcher::Add(WatchedFiles files) {
   Entry entry = {.files = std::move(files)};

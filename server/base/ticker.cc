@@ -3,18 +3,13 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/base/end_thread.h"
 
 namespace dragoman {
 
 Ticker::Ticker() : thread_([this] { Run(); }) {}
 
-Ticker::~Ticker() {
-  {
-    absl::MutexLock lock(&mutex_);
-    ends_ = true;
-  }
-  thread_.join();
-}
+Ticker::~Ticker() { EndThread(&mutex_, &ends_, &thread_); }
 
 int Ticker::Watch(Look look) {
   absl::MutexLock lock(&mutex_);

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
+#include "engine/base/end_thread.h"
 #include "engine/base/json.h"
 
 namespace dragoman {
@@ -43,13 +44,7 @@ CallGuard::CallGuard(Listener* listener, int most_open, size_t memory)
                               : std::numeric_limits<int64_t>::max()),
       unlooked_(std::min(most_of_one_, most_of_all_)) {}
 
-CallGuard::~CallGuard() {
-  {
-    absl::MutexLock lock(&mutex_);
-    stopped_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
-}
+CallGuard::~CallGuard() { EndThread(&mutex_, &stopped_, &thread_); }
 
 void CallGuard::Start() {
   const nlohmann::json none = nlohmann::json::object(),

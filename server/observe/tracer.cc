@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/base/end_thread.h"
 #include "server/observe/logging.h"
 #include "server/observe/otlp.h"
 
@@ -46,13 +47,7 @@ void Tracer::Add(TracedCall call) {
   }
 }
 
-void Tracer::Stop() {
-  {
-    absl::MutexLock lock(&mutex_);
-    closing_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
-}
+void Tracer::Stop() { EndThread(&mutex_, &closing_, &thread_); }
 
 TracerStats Tracer::Stats() const {
   absl::MutexLock lock(&mutex_);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "engine/base/end_thread.h"
 #include "engine/base/status.h"
 #include "server/observe/logging.h"
 
@@ -22,13 +23,7 @@ Vitals::Vitals(VitalsOptions options) : options_(std::move(options)) {
 
 Vitals::~Vitals() { Stop(); }
 
-void Vitals::Stop() {
-  {
-    absl::MutexLock lock(&mutex_);
-    ending_ = true;
-  }
-  if (thread_.joinable()) thread_.join();
-}
+void Vitals::Stop() { EndThread(&mutex_, &ending_, &thread_); }
 
 absl::Status Vitals::alive() const {
   absl::MutexLock lock(&mutex_);

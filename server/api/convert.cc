@@ -109,14 +109,16 @@ constexpr Markup kMarkups[] = {Markup::kNone, Markup::kNone, Markup::kHtml, Mark
 constexpr bool kKeepsLiterals[] = {true, true, false, true};
 constexpr bool kRefusesLowQuality[] = {false, false, true};
 
+template <typename Field>
+auto ListOf(const Field& field) {
+  return std::vector<typename Field::value_type>(field.begin(), field.end());
+}
+
 MarkupOptions FromProto(const v1::MarkupOptions& proto) {
   MarkupOptions options;
-  const auto names = [](const auto& field) {
-    return std::vector<std::string>(field.begin(), field.end());
-  };
-  options.splitting_tags = names(proto.splitting_tags());
-  options.non_splitting_tags = names(proto.non_splitting_tags());
-  options.ignore_tags = names(proto.ignore_tags());
+  options.splitting_tags = ListOf(proto.splitting_tags());
+  options.non_splitting_tags = ListOf(proto.non_splitting_tags());
+  options.ignore_tags = ListOf(proto.ignore_tags());
   if (proto.has_outline_detection()) options.outline_detection = proto.outline_detection();
   options.join_lines = proto.join_lines();
   return options;
@@ -142,11 +144,9 @@ WordRules WordsFrom(const v1::DecodingOptions& proto) {
     words.glossary.push_back(EntryFrom(entry));
   }
   if (proto.has_glossary_max_loss()) words.stored_max_loss = proto.glossary_max_loss();
-  words.never_say.assign(proto.never_say().begin(), proto.never_say().end());
-  words.suppress_sequences.assign(proto.suppress_sequences().begin(),
-                                  proto.suppress_sequences().end());
-  words.suppress_token_ids.assign(proto.suppress_token_ids().begin(),
-                                  proto.suppress_token_ids().end());
+  words.never_say = ListOf(proto.never_say());
+  words.suppress_sequences = ListOf(proto.suppress_sequences());
+  words.suppress_token_ids = ListOf(proto.suppress_token_ids());
   return words;
 }
 
@@ -236,12 +236,9 @@ absl::StatusOr<TranslateRequest> FromProto(v1::TranslateRequest* request) {
   ASSIGN_OR_RETURN(engine.options, FromProto(request->options()));
   engine.words = WordsFrom(request->options());
   engine.return_prefix = !request->output().hide_prefix();
-  engine.previous_texts.assign(request->previous_sources().begin(),
-                               request->previous_sources().end());
-  engine.previous_translations.assign(request->previous_translations().begin(),
-                                      request->previous_translations().end());
-  engine.target_prefixes.assign(request->target_prefixes().begin(),
-                                request->target_prefixes().end());
+  engine.previous_texts = ListOf(request->previous_sources());
+  engine.previous_translations = ListOf(request->previous_translations());
+  engine.target_prefixes = ListOf(request->target_prefixes());
   ASSIGN_OR_RETURN(engine.truncation, FromEnum("truncation", request->truncation(), kTruncations));
   ASSIGN_OR_RETURN(engine.splitting,
                    FromEnum("sentence_splitting", request->sentence_splitting(), kSplittings));
@@ -406,9 +403,7 @@ void ToProto(const Model& model, const Limits& limits, v1::Model* proto) {
   proto->set_decoder_heads(decoder.heads);
 }
 
-VersionKey KeyOf(const v1::TranslateRequest& request) {
-  return KeyOf({request.contents().begin(), request.contents().end()});
-}
+VersionKey KeyOf(const v1::TranslateRequest& request) { return KeyOf(ListOf(request.contents())); }
 
 void ToProto(const ServedModel& model, v1::Model* proto) {
   proto->set_name(model.name);

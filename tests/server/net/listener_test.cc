@@ -46,6 +46,12 @@ class Client {
   void Close() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
+  int Port() const {
+    sockaddr_in own = {};
+    socklen_t size = sizeof(own);
+    getsockname(fd_, reinterpret_cast<sockaddr*>(&own), &size);
+    return ntohs(own.sin_port);
+  }
   // Returns what the server has sent; "" once it has hung up.
   std::string Read() const {
     char buffer[16];
@@ -193,6 +199,39 @@ TEST(Listener, ProbeFailsWhenNobodyAccepts) {
   go_on = true;
   EXPECT_TRUE(listener->Probe(absl::Seconds(10)).ok());
   listener->Stop();
+}
+
+TEST(Listener, ThoseWhoConnectWaitWhileItIsHeld) {
+  const auto listener = Open();
+  Greeter greeter(listener.get());
+  listener->Hold(true);
+  Client client(*listener);
+  absl::SleepFor(absl::Milliseconds(30));
+  EXPECT_EQ(listener->Stats().accepted, 0);
+  listener->Hold(false);
+  EXPECT_EQ(client.Read(), "hello");
+  client.Close();
+  listener->Hold(true);
+  listener->Stop();  // which a listener that is held does, too
+}
+
+TEST(Listener, AbortResetsTheConnectionOfOneClientAlone) {
+  const std::string loopback("\x7f\0\0\1", 4);
+  for (const char* address : {"127.0.0.1:0", "0.0.0.0:0"}) {  // the latter at a socket of IPv6
+    const auto listener = Open(address);
+    Greeter greeter(listener.get());
+    Client bad(*listener), good(*listener);
+    EXPECT_EQ(bad.Read() + good.Read(), "hellohello");
+    listener->Abort(std::string("\x7f\0\0\2", 4), bad.Port());
+    listener->Abort(loopback, PortOf(listener->address()));  // nobody's
+    EXPECT_EQ(listener->Stats().aborted, 0);
+    listener->Abort(loopback, bad.Port());
+    EXPECT_EQ(bad.Read(), "");
+    EXPECT_EQ(listener->Stats().aborted, 1);
+    AwaitOpen(*listener, 1);
+    good.Close();
+    listener->Stop();
+  }
 }
 
 // A socket that listens at a free port of an address.

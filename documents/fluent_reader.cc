@@ -32,6 +32,7 @@ namespace {
 
 constexpr int kMostFluentDepth = 16;  // of selections
 constexpr std::string_view kFluentSpaces = " \t\r\n";
+constexpr size_t kBytesOfFound = 2 * sizeof(Passage) + 192;  // of a passage until its entry ends
 
 class FluentReader {
  public:
@@ -51,6 +52,7 @@ class FluentReader {
           passage.line = lines_.At(passage.begin);
           if (translated) passages_.Add(std::move(passage));
         }
+        patience_.Returns(kBytesOfFound * found.size());
       }
       at_ = std::min(part_.find('\n', at_), part_.size() - 1) + 1;
       if (!patience_.Lasts(at_ - begin)) return patience_.status();
@@ -141,6 +143,7 @@ class FluentReader {
       const auto end = std::find_if(piece, pieces.end(), parts);
       const bool words = std::any_of(
           piece, end, [&](const Piece& each) { return !each.placeable && HasWords(Of(each)); });
+      if (words && !patience_.Takes(kBytesOfFound)) return patience_.status();
       if (words) found.push_back(MakePassage({piece, end}));
       piece = std::find_if_not(end, pieces.end(), parts);
     }

@@ -48,26 +48,29 @@ void InlineText::Text(std::string_view characters) {
   has_words_ = has_words_ || HasWords(characters);
 }
 
-void InlineText::AddElement(Element element) {
+bool InlineText::AddElement(Element element) {
   // In a growing list, and what stands in the text for it.
   constexpr size_t kBytesOfTags = 128;
-  patience_->Takes(2 * sizeof(Element) + kBytesOfTags + element.open.size() + element.close.size());
+  const size_t bytes = element.open.size() + element.close.size();
+  if (!patience_->Takes(2 * sizeof(Element) + kBytesOfTags + bytes)) return false;
   elements_.push_back(std::move(element));
+  return true;
 }
 
 void InlineText::Open(std::string open, std::string close, bool tight) {
-  open_.push_back(elements_.size());
-  AddElement({std::move(open), std::move(close), tight});
+  if (!AddElement({std::move(open), std::move(close), tight})) return;
+  open_.push_back(elements_.size() - 1);
   absl::StrAppend(&xml_, "<x", elements_.size(), ">");
 }
 
 void InlineText::Close() {
+  if (open_.empty()) return;  // AddElement
   absl::StrAppend(&xml_, "</x", open_.back() + 1, ">");
   open_.pop_back();
 }
 
 void InlineText::Empty(std::string raw) {
-  AddElement({std::move(raw), ""});
+  if (!AddElement({std::move(raw), ""})) return;
   absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
 }
 
@@ -75,18 +78,18 @@ void InlineText::Symbol(std::string raw, std::string_view characters) {
   const bool spaced =
       IsSymbolSpace(characters) && !xml_.empty() && xml_.back() != ' ' && xml_.back() != '\n';
   if (spaced) xml_ += ' ';
-  AddElement({.open = std::move(raw), .spaced = spaced});
+  if (!AddElement({.open = std::move(raw), .spaced = spaced})) return;
   absl::StrAppend(&xml_, "<x", elements_.size(), "/>");
 }
 
 // The line ends around its tag are not those of the file.
 void InlineText::Break(std::string raw) {
-  AddElement({.open = std::move(raw), .breaks = true});
+  if (!AddElement({.open = std::move(raw), .breaks = true})) return;
   absl::StrAppend(&xml_, "\n<x", elements_.size(), "/>\n");
 }
 
 void InlineText::Opaque(std::string raw, std::string_view characters) {
-  AddElement({std::move(raw), ""});
+  if (!AddElement({std::move(raw), ""})) return;
   absl::StrAppend(&xml_, "<x", elements_.size(), " translate=\"no\">", EscapeXml(characters), "</x",
                   elements_.size(), ">");
 }
@@ -95,28 +98,32 @@ void InlineText::CutBranches() {
   const std::vector<IcuText> branches = FindIcuTexts(xml_);
   numbers_ = xml_.find(kIcuNumber) == xml_.npos;
   std::string cut;
-  std::vector<Element> between;
+  const size_t before = elements_.size();
   size_t at = 0;
   const auto keep = [&](size_t end) {
-    between.push_back({XmlText(std::string_view(xml_).substr(at, end - at)), "", false, true});
-    absl::StrAppend(&cut, cut.empty() ? "" : "\n", "<x", elements_.size() + between.size(), "/>");
+    AddElement({XmlText(std::string_view(xml_).substr(at, end - at)), "", false, true});
+    absl::StrAppend(&cut, cut.empty() ? "" : "\n", "<x", elements_.size(), "/>");
+    return patience_->status().ok();
   };
-  for (const IcuText& branch : branches) {
+  // Elements are whole in a branch, and none is outside.
+  const auto cuts = [&](const IcuText& branch) {
     const std::string text = xml_.substr(branch.begin, branch.end - branch.begin);
-    // Elements are whole in a branch, and none is outside.
     int depth = 0;
     for (const PassageTag& tag : FindPassageTags(text)) {
       depth += tag.closes ? -1 : tag.empty ? 0 : 1;
-      if (depth < 0) return;
+      if (depth < 0) return false;
     }
-    if (depth != 0 || xml_.substr(at, branch.begin - at).find('<') != xml_.npos) return;
-    keep(branch.begin);
+    if (depth != 0 || xml_.substr(at, branch.begin - at).find('<') != xml_.npos) return false;
+    if (!keep(branch.begin)) return false;
     absl::StrAppend(&cut, "\n", ReadIcuText(text, branch.number && numbers_));
     at = branch.end;
+    return true;
+  };
+  if (branches.empty() || !std::all_of(branches.begin(), branches.end(), cuts) ||
+      xml_.find('<', at) != xml_.npos || !keep(xml_.size())) {
+    elements_.resize(before);
+    return;
   }
-  if (branches.empty() || xml_.find('<', at) != xml_.npos) return;
-  keep(xml_.size());
-  for (Element& element : between) AddElement(std::move(element));
   xml_ = std::move(cut);
 }
 

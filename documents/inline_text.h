@@ -58,7 +58,8 @@ class InlineText {
     bool breaks = false;   // ends a line
     bool spaced = false;   // a space, in front of which is one more for the model
   };
-  void AddElement(Element element);
+  // False if it would take too much memory; then the text will not be needed.
+  bool AddElement(Element element);
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,
                            const Spelling& spell);
   // Takes the line breaks away that CutBranches has added; "" if they are not where they were.

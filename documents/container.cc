@@ -129,7 +129,7 @@ absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
 }
 
 absl::Status Container::Copy(const ZipArchive::Entry& entry) {
-  if (!patience_.Lasts(entry.packed.size())) return patience_.status();
+  if (!patience_.Lasts(kBytesOfMember + entry.packed.size())) return patience_.status();
   if (entry.size <= options_.max_total_bytes - checked_bytes_) {
     checked_bytes_ += entry.size;
     if (!patience_.Lasts(entry.size)) return patience_.status();

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/patience.h"
 #include "engine/base/template_tags.h"
 #include "engine/base/utf8.h"
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::string_view kLineSpace = " \t\r";
 constexpr std::string_view kOperators[] = {"=>", "&&", "||", " ? ", "`"};
 constexpr size_t kMostKept = 4000, kMostSpan = 4000;  // bytes, so that the time is the text's
+constexpr size_t kStep = 500;                         // of patience, for what looks so far ahead
 
 bool IsWordByte(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' ||
@@ -132,12 +134,13 @@ size_t KeptSize(std::string_view text) {
 
 class Masker {
  public:
-  explicit Masker(std::string_view source) : source_(source), mask_(source) {}
+  Masker(std::string_view source, Patience* patience)
+      : source_(source), patience_(*patience), mask_(source) {}
 
   std::string Mask() {
     size_t paragraph = 0;
     bool after_blank = true;
-    for (size_t line = 0; line < source_.size();) {
+    for (size_t line = 0; line < source_.size() && patience_.Lasts(kStep);) {
       size_t end = EndOfLine(line);
       const std::string_view text = source_.substr(line, end - line);
       const size_t content = line + std::min(text.find_first_not_of(" \t>"), text.size());
@@ -328,7 +331,9 @@ class Masker {
   void Inline(size_t begin, size_t end) {
     const size_t first = source_.substr(0, end).find_first_not_of(" \t\r\n>", begin);
     in_table_ = first < end && source_[first] == '|' && mask_[first] == '|';
-    for (size_t at = begin; at < end;) at = std::max(Step(begin, at, end), at + 1);
+    for (size_t at = begin; at < end && patience_.status().ok();) {
+      at = std::max(Step(begin, at, end), at + 1);
+    }
   }
 
   // Of the marker of a span: the size of the span, with both; 0 if it is none.
@@ -353,6 +358,7 @@ class Masker {
   size_t Step(size_t begin, size_t at, size_t end) {
     const char c = mask_[at];
     if (std::string_view("\\`{<$[^~@=+|").find(c) == std::string_view::npos) return at + 1;
+    if (!patience_.Lasts(kStep)) return end;
     const std::string_view rest = source_.substr(at, std::min(end - at, kMostSpan));
     const std::string_view line = rest.substr(0, rest.find('\n'));
     const char before = at > begin ? source_[at - 1] : ' ';
@@ -471,6 +477,7 @@ class Masker {
   }
 
   const std::string_view source_;
+  Patience& patience_;
   std::string mask_;
   bool in_table_ = false;
   std::string fence_;  // that began the block of code; "": none
@@ -497,6 +504,8 @@ size_t EquationSize(std::string_view text) {
   return 0;
 }
 
-std::string MaskMarkdown(std::string_view source) { return Masker(source).Mask(); }
+std::string MaskMarkdown(std::string_view source, Patience* patience) {
+  return Masker(source, patience).Mask();
+}
 
 }  // namespace dragoman

@@ -18,12 +18,15 @@
 
 namespace dragoman {
 
+class Patience;  // engine/base/patience.h
+
 struct MarkdownMask {
   static constexpr char kKept = '\x01';
   static constexpr char kMarker = '\x02', kMore = '\x03';  // its first byte, and the others
 };
 
-std::string MaskMarkdown(std::string_view source);
+// Cut off if `patience` does not last.
+std::string MaskMarkdown(std::string_view source, Patience* patience);
 
 // The size of an equation that begins with the text, by Pandoc's rule: "$x$", but not "$5 or $6";
 // 0 if there is none.

@@ -81,7 +81,8 @@ class MarkdownListener {
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
     if (!patience_.Takes(BytesOfParser(source_) + 2 * source_.size())) return patience_.status();
-    mask_ = MaskMarkdown(source_);  // source_ is a copy, too
+    mask_ = MaskMarkdown(source_, &patience_);  // source_ is a copy, too
+    RETURN_IF_ERROR(patience_.status());
     MD_PARSER parser = {};
     parser.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS;
     parser.enter_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Enter(type); };

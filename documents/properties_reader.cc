@@ -216,33 +216,32 @@ class PropertiesReader {
   // False if it has no argument, nor an apostrophe besides what it quotes.
   bool TakeFormat(std::string_view value, InlineText* text) const {
     bool format = false, doubles = false, quotes = false;
-    size_t at = 0;
+    size_t done = 0, at = 0;
     const auto keep = [&](size_t size, std::string_view shown) {
-      text->Text(value.substr(0, at));
+      text->Text(value.substr(done, at - done));
       text->Opaque(SpellValue(value.substr(at, size), encoding_), shown);
-      value.remove_prefix(at + size);
-      at = 0;
+      done = at += size;
     };
-    while (at < value.size()) {
+    for (size_t close = value.find('}'); at < value.size();) {
+      if (close < at) close = value.find('}', at);
       const std::string_view rest = value.substr(at);
-      const size_t brace = rest.find('}');
-      if (rest.starts_with("''{") && IsArgument(rest.substr(2)) &&
+      const size_t brace = close == value.npos ? close : close - at;
+      if (rest.starts_with("''{") && IsArgument(rest.substr(2), brace - 2) &&
           rest.substr(brace + 1).starts_with("''")) {
         keep(brace + 3, rest.substr(1, brace + 1));
         format = true;
       } else if (rest.starts_with("''")) {
-        text->Text(value.substr(0, at + 1));
-        value.remove_prefix(at + 2);
-        at = 0;
+        text->Text(value.substr(done, at + 1 - done));
+        done = at += 2;
         doubles = true;
       } else if (rest.starts_with("'{") || rest.starts_with("'}")) {
-        size_t close = std::min(rest.find('\'', 1), rest.size() - 1);
+        size_t quote = std::min(rest.find('\'', 1), rest.size() - 1);
         // '{'0'}'
-        const size_t next = rest.find_first_of(" '{}", close + 1);
-        if (next != rest.npos && rest.substr(next).starts_with("'}'")) close = next + 2;
-        keep(close + 1, rest.substr(1, close - 1));
+        const size_t next = rest.find_first_of(" '{}", quote + 1);
+        if (next != rest.npos && rest.substr(next).starts_with("'}'")) quote = next + 2;
+        keep(quote + 1, rest.substr(1, quote - 1));
         quotes = true;
-      } else if (IsArgument(rest)) {
+      } else if (IsArgument(rest, brace)) {
         format = true;
         if (rest.substr(0, brace).find(',') != rest.npos) {
           keep(ArgumentSize(rest), rest.substr(0, brace + 1));  // {0,number,#.##}
@@ -253,15 +252,15 @@ class PropertiesReader {
         ++at;
       }
     }
-    text->Text(value);
+    text->Text(value.substr(done));
     return format || (doubles && quotes);
   }
 
-  // "{0}", "{1,date}"
-  static bool IsArgument(std::string_view text) {
+  // "{0}", "{1,date}", with the first closing brace there.
+  static bool IsArgument(std::string_view text, size_t brace) {
+    if (!text.starts_with('{') || brace >= text.size()) return false;
     const size_t end = text.find_first_not_of("0123456789", 1);
-    return text.starts_with('{') && end != text.npos && end > 1 &&
-           (text[end] == '}' || text[end] == ',') && text.find('}') != text.npos;
+    return end > 1 && (text[end] == '}' || text[end] == ',');
   }
   // Up to the brace that closes it.
   static size_t ArgumentSize(std::string_view text) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "gtest/gtest.h"
 #include "tests/documents/zip_of.h"
 
@@ -85,6 +86,29 @@ TEST(Patience, OfEachFormatEndsTheWork) {
       EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << answers << " of " << questions;
       EXPECT_EQ(asked, answers + 1);
     }
+  }
+}
+
+// Nothing that may be long is looked for again and again.
+TEST(Patience, IsAskedForAllThatIsLookedAt) {
+  size_t questions = 0;
+  DocumentOptions options = WantedFor(1 << 30, &questions);
+  options.wanted_step = 64 << 10;
+  const std::string path = TemporaryPath(".md");
+  WriteBytes(path, std::string(100'000, '{'));
+  EXPECT_TRUE(TranslateFile(path, Same, options).status.ok());
+  EXPECT_GE(questions, 500);  // each brace may belong to another one 4,000 bytes on
+}
+
+TEST(Patience, IsNotNeededForALongValueOfProperties) {
+  const std::string path = TemporaryPath(".properties");
+  for (const char* const part : {"x\\\n", "{0,", "0"}) {
+    std::string value;
+    while (value.size() < 2'000'000) value += part;
+    WriteBytes(path, "a=one " + value);
+    const absl::Time start = absl::Now();
+    EXPECT_TRUE(TranslateFile(path, Same, {}).status.ok());
+    EXPECT_LT(absl::Now() - start, absl::Seconds(10)) << part;
   }
 }
 

@@ -1,7 +1,5 @@
 #include "engine/model/model.h"
 
-#include <malloc.h>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -13,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/heap.h"
 #include "engine/base/not_copyable.h"
 #include "engine/base/status.h"
 #include "engine/base/weight_memory.h"
@@ -36,21 +35,10 @@ absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
 // up to the sizes that it reaches by itself: a request must not wait for new pages.
 class HeapForLoading : private NotCopyable {
  public:
-  HeapForLoading() { Keep(128 << 10); }
+  HeapForLoading() { KeepInHeap(128 << 10); }
   ~HeapForLoading() {
-    Keep(32 << 20);
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-  }
-
- private:
-  // Sets the size above which each block is mapped separately.
-  static void Keep(int bytes) {
-#ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, bytes);
-    mallopt(M_TRIM_THRESHOLD, 2 * bytes);
-#endif
+    KeepInHeap(32 << 20);
+    GiveBackHeap();
   }
 };
 

@@ -6,11 +6,10 @@
 //
 // After each of these the set of models is published anew.
 
-#include <malloc.h>
-
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "engine/base/heap.h"
 #include "server/models/model_manager.h"
 #include "server/observe/logging.h"
 #include "server/observe/process_stats.h"
@@ -102,9 +101,7 @@ void ModelManager::Free(std::shared_ptr<const Model> model) {
   const auto found = absl::c_find_if(
       leaving_, [&](const Leaving& leaving) { return leaving.model == model.get(); });
   model = nullptr;
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
+  GiveBackHeap();
   if (found == leaving_.end()) return;  // it was never served
   const Leaving left = *found;
   leaving_.erase(found);

@@ -9,8 +9,6 @@
 #ifndef DRAGOMAN_SERVER_STORE_OWNED_STORE_H_
 #define DRAGOMAN_SERVER_STORE_OWNED_STORE_H_
 
-#include <malloc.h>
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "engine/base/heap.h"
 #include "engine/base/status.h"
 #include "server/store/index_cache.h"
 #include "server/store/owned_files.h"
@@ -92,11 +91,9 @@ class OwnedStore {
     const bool whole = known.index == nullptr || !IsShared();
     known = {};
     found = IndexOf({indices_->Put(thing.id, std::move(read))});
-#ifdef __GLIBC__
     // What was evicted, and what was read besides the index, would stay with a thread's part of the
     // heap: each thread would keep the room for an index.
-    if (whole && IndexBytes(thing) >= kWorthTrimming) malloc_trim(0);
-#endif
+    if (whole && IndexBytes(thing) >= kWorthTrimming) GiveBackHeap();
     return found;
   }
 

@@ -36,6 +36,7 @@
 #include "server/compat/deepl.h"
 #include "server/http/document_api.h"
 #include "server/http/document_form.h"
+#include "server/store/kept_text.h"
 
 namespace dragoman::deepl_memories {
 namespace {
@@ -133,6 +134,7 @@ Answer BeginImport(const KeptCall& call, Jobs* jobs) {
   ASSIGN_OR_RETURN(job.name, parameters.Text("display_name", file_name));
   if (file_name.empty()) return InvalidField("source_file.file_name", "is missing");
   if (job.bytes == 0) return InvalidField("source_file.content_length", "is missing");
+  RETURN_IF_ERROR(CheckLine("parameters.display_name", job.name, kMaxKeptName));
   RETURN_IF_ERROR(Begin(call, job, jobs));
   return JsonResponse(201, {{"job_id", job.id},
                             {"upload_url", AddressOf(call.http, job)},

@@ -64,7 +64,9 @@ class AnsweredCall {
     state_ = std::make_shared<RequestState>(
         RequestTerms{.deadline = call_.deadline(), .principal = call_.principal()});
     return DoWork(WorkOf(terms_.work, bytes_), *parts_, state_,
-                  [this, request = std::move(request)](const absl::Status& wanted) {
+                  [this, request = std::move(request)](absl::Status wanted) {
+                    // Others of the caller's may have been answered since, and not been read.
+                    wanted.Update(call_.CheckAnswers());
                     End(wanted.ok() ? answer_(request, &call_) : wanted);
                   });
   }

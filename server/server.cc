@@ -241,7 +241,8 @@ absl::Status Server::OpenStore() {
                             .indices = &indices_};
   glossaries_ = std::make_unique<GlossaryStore>(parts);
   memories_ = std::make_unique<MemoryStore>(parts);
-  stored_documents_ = std::make_unique<DocumentStore>(&parts_, database_.get());
+  stored_documents_ = std::make_unique<DocumentStore>(
+      &parts_, database_.get(), DocumentStoreLimits{.bytes = options_.waiting_documents});
   metrics_.Watch([this](MetricSources* to) { to->store = [this] { return database_->Stats(); }; });
   RETURN_IF_ERROR(OpenFiles("glossaries", options_.glossary_files, glossaries_.get()));
   return OpenFiles("translation memories", options_.memory_files, memories_.get());

@@ -151,9 +151,9 @@ absl::StatusOr<StoredDocument> DocumentStore::Add(Caller caller, const v1::Docum
 
 absl::Status DocumentStore::Insert(const Work& work, const v1::DocumentHeader& header,
                                    const Spool& file) const {
-  const auto bytes = static_cast<int64_t>(file.size());
+  const auto bytes = static_cast<int64_t>(file.size() + header.ByteSizeLong());
   return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
-    RETURN_IF_ERROR(MakeRoom(connection, work.principal, bytes));
+    RETURN_IF_ERROR(MakeRoom(connection, work.principal, bytes, /*of_result=*/false));
     RETURN_IF_ERROR(connection->Do(
         "INSERT INTO documents (id, secret, owner, created, header, server, lease, "
         "passages_done, passages_known, code, message, report, bytes) VALUES "
@@ -166,7 +166,7 @@ absl::Status DocumentStore::Insert(const Work& work, const v1::DocumentHeader& h
 }
 
 absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& principal,
-                                     int64_t bytes) const {
+                                     int64_t bytes, bool of_result) const {
   while (true) {
     ASSIGN_OR_RETURN(
         const std::vector<Row> rows,
@@ -180,10 +180,10 @@ absl::Status DocumentStore::MakeRoom(Connection* connection, const std::string& 
                                 static_cast<size_t>(held), static_cast<size_t>(wanted));
     };
     const Row& row = rows[0];
-    if (fits(limits_.documents, row.number(0), row.number(2), 1) &&
-        fits(limits_.bytes, row.number(1), row.number(3), bytes)) {
-      return absl::OkStatus();
-    }
+    const bool has_room = of_result ? row.number(1) + bytes <= limits_.bytes
+                                    : fits(limits_.documents, row.number(0), row.number(2), 1) &&
+                                          fits(limits_.bytes, row.number(1), row.number(3), bytes);
+    if (has_room) return absl::OkStatus();
     ASSIGN_OR_RETURN(
         const std::vector<Row> oldest,
         connection->Run("DELETE FROM documents WHERE id = (SELECT id FROM documents WHERE owner = "
@@ -298,13 +298,19 @@ void DocumentStore::Finish(const std::shared_ptr<Work>& work) {
 }
 
 absl::Status DocumentStore::WriteEnd(Work* work) const {
-  const absl::Status& end = work->end->status;
+  absl::Status& end = work->end->status;
   return database_->Transact(Soon(), Database::kWrite, [&](Connection* connection) -> absl::Status {
-    const int64_t bytes = end.ok() ? static_cast<int64_t>(work->output->size()) : 0;
+    // The result takes the place of the file, and may be longer.
+    RETURN_IF_ERROR(connection->Do("UPDATE documents SET bytes = 0 WHERE id = $1 AND server = $2",
+                                   {work->id, server_}));
+    int64_t bytes = end.ok() ? static_cast<int64_t>(work->output->size()) : 0;
+    const absl::Status room = MakeRoom(connection, work->principal, bytes, /*of_result=*/true);
+    if (!room.ok() && !absl::IsResourceExhausted(room)) return room;
+    if (!room.ok()) end = room, bytes = 0;
     ASSIGN_OR_RETURN(
         const std::vector<Row> rows,
         connection->Run("UPDATE documents SET code = $1, message = $2, report = $3, bytes = $4, "
-                        "lease = 0 WHERE id = $5 AND server = $6 RETURNING id",
+                        "header = '', lease = 0 WHERE id = $5 AND server = $6 RETURNING id",
                         {static_cast<int64_t>(end.code()), std::string(end.message()),
                          Bytes{work->report.SerializeAsString()}, bytes, work->id, server_}));
     if (rows.empty()) return absl::OkStatus();  // it was removed

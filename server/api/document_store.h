@@ -93,7 +93,9 @@ class DocumentStore : private NotCopyable {
   struct Work;
 
   absl::Status Insert(const Work& work, const v1::DocumentHeader& header, const Spool& file) const;
-  absl::Status MakeRoom(Connection* connection, const std::string& principal, int64_t bytes) const;
+  // For a document of so many bytes, or for what one that is there has become.
+  absl::Status MakeRoom(Connection* connection, const std::string& principal, int64_t bytes,
+                        bool of_result) const;
   std::shared_ptr<DocumentExchange> StartExchange(const std::shared_ptr<Work>& work, Caller caller);
   void Begin(const std::shared_ptr<Work>& work, std::shared_ptr<DocumentExchange> exchange,
              v1::DocumentHeader header, std::shared_ptr<Spool> file);

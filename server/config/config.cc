@@ -175,12 +175,14 @@ absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options
   if (options->store_bytes == 0) {
     options->store_bytes = in_memory ? std::min(kMostStored, sixteenth) : kOnDisk;
   }
+  options->waiting_documents = std::min(kMostStored, options->store_bytes);
   const std::pair<const char*, size_t> parts[] = {
       {"kv-cache-bytes", keys_values},
       {"cache-bytes", options->pool.cache_bytes},
       {"model-memory", options->model_memory},
       {"index-bytes", static_cast<size_t>(options->index_bytes)},
       {"store-bytes", in_memory ? static_cast<size_t>(options->store_bytes) : 0},
+      {"waiting documents", in_memory ? static_cast<size_t>(options->waiting_documents) : 0},
       {"documents", options->documents.memory},
       {"requests", options->requests_memory},
       {"answers", options->answers.all}};

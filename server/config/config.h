@@ -133,6 +133,7 @@ struct ServerOptions {
   AuthOptions auth;
   std::string store = "memory";  // as Database::Open
   int64_t store_bytes = 256 << 20;
+  int64_t waiting_documents = 256 << 20;  // bytes of those that are fetched later
   int64_t index_bytes = 512 << 20;
   std::string glossary_files, memory_files;  // directories; "": none
   std::vector<DefaultIds> default_glossaries;

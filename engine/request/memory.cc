@@ -146,10 +146,11 @@ std::optional<MemoryMatch> FindInMemories(absl::Span<const MemoryPtr> memories,
     of = memory.get();
   }
   if (!best.has_value()) return std::nullopt;
-  MemoryMatch match = {.memory = of->id(),
-                       .version = of->version(),
-                       .segment = std::move(best->segment),
-                       .percent = best->percent};
+  MemoryMatch match = {
+      .memory = of->id(),
+      .version = of->version(),
+      .segment = {std::move(best->segment.source), std::move(best->segment.target)},
+      .percent = best->percent};
   if (best->percent == 100) {
     match.kind = best->in_context ? MemoryMatch::kContext : MemoryMatch::kExact;
   }

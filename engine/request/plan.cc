@@ -27,6 +27,9 @@
 namespace dragoman {
 namespace {
 
+// What memories may have for the sentences of a request, at least and for each byte of its texts.
+constexpr size_t kLeastStored = 64 << 10, kStoredOfByte = 16;
+
 absl::StatusOr<MarkedText> Read(Markup markup, std::string raw, const MarkupOptions& options) {
   if (markup == Markup::kXml) return ReadXml(std::move(raw), options);
   return ReadHtml(std::move(raw), options);
@@ -162,9 +165,10 @@ class Planner {
   Frame frame_;
   std::string direction_;  // to be set; "": as it is
   LanguagePair languages_;
-  int max_tokens_ = 0;                // of a sentence
-  size_t insight_ = 0;                // numbers that it may add to the answer
-  std::optional<MemoryMatch> match_;  // what a memory has for the sentence that is being added
+  int max_tokens_ = 0;                 // of a sentence
+  size_t insight_ = 0;                 // numbers that it may add to the answer
+  std::optional<MemoryMatch> match_;   // what a memory has for the sentence that is being added
+  size_t stored_left_ = kLeastStored;  // bytes that memories may have for sentences
   TranslationPlan plan_;
 };
 
@@ -183,6 +187,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
     if (request_.check_literals) text.checked_in = languages_.target;
     if (request_.judge) text.judged_in = languages_;
   }
+  for (const std::string& text : request_.texts) stored_left_ += kStoredOfByte * text.size();
   for (size_t t = 0; t < plan_.texts.size(); ++t) RETURN_IF_ERROR(AddSentences(t));
   plan_.by_consensus = jobs_.search().mbr_candidates > 0;
   plan_.num_hypotheses = jobs_.search().num_hypotheses;
@@ -294,6 +299,13 @@ absl::Status Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, siz
   match_ = FindInMemories(request_.memories,
                           {languages_.source, is_hop ? request_.memory_target : languages_.target},
                           query, is_hop ? 100 : request_.memory_threshold);
+  if (match_.has_value()) {
+    const size_t stored = match_->segment.source.size() + match_->segment.target.size();
+    if (stored > stored_left_) {
+      return InvalidField(TextField(t), "has sentences for which memories have far longer ones");
+    }
+    stored_left_ -= stored;
+  }
   if (!match_.has_value() || !match_->answers() || IsAnswered()) return absl::OkStatus();
   match_->kind = MemoryMatch::kTranslated;
   if (is_hop) match_.reset();

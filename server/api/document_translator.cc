@@ -13,6 +13,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "crypto/pem_files.h"
+#include "engine/base/heap.h"
 #include "engine/base/limit.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
@@ -99,28 +100,31 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   const size_t copies = kCopies * input.size();
   const size_t budget =
       parts_->documents->limits().memory / 2;  // nobody has more (shared_budget.h)
-  ASSIGN_OR_RETURN(Share memory, parts_->documents->TakeMemory(holder, copies));
-  ASSIGN_OR_RETURN(std::shared_ptr<Spool> output,
-                   parts_->documents->NewSpool(holder, 2 * input.size()));
-  const DocumentOptions options = {
-      .source_language = header_.request().source_language(),
-      .target_language = target,
-      .columns = {header_.columns().begin(), header_.columns().end()},
-      .max_part_bytes = kUnpacked * most,
-      .max_total_bytes = kUnpacked * most,
-      .max_memory =
-          std::min(std::max(kMemory * most, kLeastMemory), budget - std::min(budget, copies)),
-      .reserve = [&](size_t bytes) { return memory.Raise(copies + bytes); },
-      .wanted = [this] { return bulk_->Wanted(); },
-      .warn = [this](const std::string& what) { Warn(what); }};
+  ASSIGN_OR_RETURN(memory_, parts_->documents->TakeMemory(holder, copies));
+  ASSIGN_OR_RETURN(output_, parts_->documents->NewSpool(holder, 2 * input.size()));
+  counted_ = copies;
+  const auto reserve = [this, copies](size_t bytes) {
+    counted_ = copies + bytes;
+    return memory_.Raise(counted_ + longer_);
+  };
+  const DocumentOptions options = {.source_language = header_.request().source_language(),
+                                   .target_language = target,
+                                   .columns = {header_.columns().begin(), header_.columns().end()},
+                                   .max_part_bytes = kUnpacked * most,
+                                   .max_total_bytes = kUnpacked * most,
+                                   .max_memory = std::min(std::max(kMemory * most, kLeastMemory),
+                                                          budget - std::min(budget, copies)),
+                                   .reserve = reserve,
+                                   .wanted = [this] { return bulk_->Wanted(); },
+                                   .warn = [this](const std::string& what) { Warn(what); }};
   absl::StatusOr<std::unique_ptr<Document>> document =
-      OpenDocument(*format, input.path(), output->path(), options);
+      OpenDocument(*format, input.path(), output_->path(), options);
   absl::Status status = OfDocument(document.status());
   if (status.ok()) status = TranslateParts(*std::move(document));
-  if (status.ok()) return output;
+  if (status.ok()) return std::move(output_);
   // The spool's path means nothing to the caller.
   const std::string message = absl::StrReplaceAll(
-      status.message(), {{input.path(), FileName()}, {output->path(), "the output"}});
+      status.message(), {{input.path(), FileName()}, {output_->path(), "the output"}});
   if (message == status.message()) return status;
   return absl::Status(status.code(), message);
 }
@@ -136,6 +140,8 @@ absl::Status DocumentTranslator::TranslateParts(std::unique_ptr<Document> docume
     Part part = {.loop = &loop};
     RETURN_IF_ERROR(TranslatePart(&part));
     RETURN_IF_ERROR(OfDocument(Annotate(loop.Write(), loop.Place(), ": ")));
+    RETURN_IF_ERROR(output_->CountAll());
+    longer_ = output_->in_memory() ? output_->size() : 0;
   }
 }
 
@@ -237,11 +243,25 @@ absl::Status DocumentTranslator::TakeAnswer(const v1::TranslateBulkResponse& ans
     kept.clear_id();
     journal_.add(part->keys[passage], kept.SerializeAsString());
   }
-  Take(passage, AnswerOf(part->loop->passages()[passage], answer.response().translations(0)), part);
+  const Passage& of = part->loop->passages()[passage];
+  const PassageAnswer taken = AnswerOf(of, answer.response().translations(0));
+  RETURN_IF_ERROR(CountLonger(taken.text.size(), of.text.size()));
+  Take(passage, taken, part);
   report_.set_model(answer.response().model());
   report_.set_model_version(answer.response().model_version());
   report_.set_isa(answer.response().isa());
   return absl::OkStatus();
+}
+
+// Readers have counted a passage and three times its text.  What is longer is in the journal, among
+// the translations, and in what is written.
+absl::Status DocumentTranslator::CountLonger(size_t translation, size_t passage) {
+  const size_t counted = 300 + 2 * passage, most = parts_->documents->limits().memory / 2;
+  if (translation <= counted) return absl::OkStatus();
+  longer_ += kCopies * (translation - counted);
+  if (counted_ + longer_ <= most) return memory_.Raise(counted_ + longer_);
+  return DocumentTooLarge(ResourceExhaustedError(
+      "takes more than ", most, " bytes of memory, which is the most for a document"));
 }
 
 void DocumentTranslator::Take(size_t passage, const PassageAnswer& answer, Part* part) {
@@ -299,6 +319,10 @@ void DocumentTranslator::AwaitNews(absl::Time until) {
 
 // What is still in flight after an error is answered to nobody.
 CallEnd DocumentTranslator::Finish(const absl::Status& status) {
+  constexpr size_t kWorthIt = 16 << 20;
+  if (memory_.amount() > kWorthIt) GiveBackHeap();  // the thread ends
+  memory_.Return();
+  output_ = nullptr;
   bulk_->NoMore(status);
   while (!end_.has_value()) {
     BulkEvent event = bulk_->Next();

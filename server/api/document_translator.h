@@ -69,6 +69,7 @@ class DocumentTranslator {
   absl::Status TranslatePart(Part* part);
   absl::StatusOr<bool> SendPassages(Part* part);
   absl::Status TakeAnswer(const v1::TranslateBulkResponse& answer, Part* part);
+  absl::Status CountLonger(size_t translation, size_t passage);
   void Take(size_t passage, const PassageAnswer& answer, Part* part);
   absl::Status TakeError(const v1::Error& error, size_t passage, Part* part);
   void NoteProgress(const Part& part) const;
@@ -86,6 +87,9 @@ class DocumentTranslator {
   PassageJournal journal_;
   v1::DocumentReport report_;
   std::optional<CallEnd> end_;  // of the bulk call
+  std::shared_ptr<Spool> output_;
+  Share memory_;
+  size_t counted_ = 0, longer_ = 0;  // of it: for the file, and for what is longer than the file
 
   absl::Mutex mutex_;
   bool news_ ABSL_GUARDED_BY(mutex_) = false;

@@ -35,6 +35,8 @@ class Spool : private NotCopyable {
 
   // RESOURCE_EXHAUSTED if its share cannot become that large.
   absl::Status Append(std::string_view bytes);
+  // Counts what others have written to its path; errors as Append.
+  absl::Status CountAll() { return share_.Raise(size()); }
 
   // Where it can be opened, by this process and as long as it lives.  Append may change it.
   std::string path() const;

@@ -175,7 +175,7 @@ absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options
   if (options->store_bytes == 0) {
     options->store_bytes = in_memory ? std::min(kMostStored, sixteenth) : kOnDisk;
   }
-  options->waiting_documents = std::min(kMostStored, options->store_bytes);
+  if (in_memory) options->waiting_documents = std::min(kMostStored, options->store_bytes);
   const std::pair<const char*, size_t> parts[] = {
       {"kv-cache-bytes", keys_values},
       {"cache-bytes", options->pool.cache_bytes},

@@ -1,5 +1,6 @@
 #include "server/compat/fields.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -40,6 +41,9 @@ absl::Status AddFields(HttpHeaders form, nlohmann::json* fields) {
 
 absl::Status AddForm(std::string_view text, nlohmann::json* fields) {
   HttpHeaders form;
+  if (std::count(text.begin(), text.end(), '&') >= kMaxParts) {
+    return InvalidArgumentError("the form has more than ", kMaxParts, " parts");
+  }
   if (!ParseForm(text, &form)) return absl::InvalidArgumentError("a %-escape is broken");
   return AddFields(std::move(form), fields);
 }

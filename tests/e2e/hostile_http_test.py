@@ -65,6 +65,8 @@ def hostile(rng):
         ("bad form", post(b"q=%ff%zz&source=en&target=de",
                           b"Content-Type: application/x-www-form-urlencoded\r\n",
                           b"/translate"), {400}),
+        ("many fields", post(b"q=a&source=en&target=de" + b"&a=" * 10_000,
+                             b"Content-Type: application/x-www-form-urlencoded\r\n", b"/translate"), {400}),
         ("wrong types", post(rng.choice((
             b'{"contents": {}}', b'{"contents": [{}]}', b'{"options": []}', b'[]', b'null', b'1',
             b'{"options": {"beamSize": "x"}}', b'{"options": {"beamSize": 1e99}}',

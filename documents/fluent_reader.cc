@@ -143,8 +143,7 @@ class FluentReader {
       const auto end = std::find_if(piece, pieces.end(), parts);
       const bool words = std::any_of(
           piece, end, [&](const Piece& each) { return !each.placeable && HasWords(Of(each)); });
-      if (words && !patience_.Takes(kBytesOfFound)) return patience_.status();
-      if (words) found.push_back(MakePassage({piece, end}));
+      if (words && patience_.Takes(kBytesOfFound)) found.push_back(MakePassage({piece, end}));
       piece = std::find_if_not(end, pieces.end(), parts);
     }
     std::sort(found.begin(), found.end(),

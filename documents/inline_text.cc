@@ -103,7 +103,6 @@ void InlineText::CutBranches() {
   const auto keep = [&](size_t end) {
     AddElement({XmlText(std::string_view(xml_).substr(at, end - at)), "", false, true});
     absl::StrAppend(&cut, cut.empty() ? "" : "\n", "<x", elements_.size(), "/>");
-    return patience_->status().ok();
   };
   // Elements are whole in a branch, and none is outside.
   const auto cuts = [&](const IcuText& branch) {
@@ -114,16 +113,16 @@ void InlineText::CutBranches() {
       if (depth < 0) return false;
     }
     if (depth != 0 || xml_.substr(at, branch.begin - at).find('<') != xml_.npos) return false;
-    if (!keep(branch.begin)) return false;
+    keep(branch.begin);
     absl::StrAppend(&cut, "\n", ReadIcuText(text, branch.number && numbers_));
     at = branch.end;
     return true;
   };
   if (branches.empty() || !std::all_of(branches.begin(), branches.end(), cuts) ||
-      xml_.find('<', at) != xml_.npos || !keep(xml_.size())) {
-    elements_.resize(before);
-    return;
+      xml_.find('<', at) != xml_.npos) {
+    return elements_.resize(before);
   }
+  keep(xml_.size());
   xml_ = std::move(cut);
 }
 

@@ -14,7 +14,6 @@ namespace {
 constexpr std::string_view kLineSpace = " \t\r";
 constexpr std::string_view kOperators[] = {"=>", "&&", "||", " ? ", "`"};
 constexpr size_t kMostKept = 4000, kMostSpan = 4000;  // bytes, so that the time is the text's
-constexpr size_t kStep = 500;                         // of patience, for what looks so far ahead
 
 bool IsWordByte(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' ||
@@ -140,7 +139,7 @@ class Masker {
   std::string Mask() {
     size_t paragraph = 0;
     bool after_blank = true;
-    for (size_t line = 0; line < source_.size() && patience_.Lasts(kStep);) {
+    for (size_t line = 0; line < source_.size() && patience_.Lasts(kMostKept / 8);) {
       size_t end = EndOfLine(line);
       const std::string_view text = source_.substr(line, end - line);
       const size_t content = line + std::min(text.find_first_not_of(" \t>"), text.size());
@@ -331,9 +330,7 @@ class Masker {
   void Inline(size_t begin, size_t end) {
     const size_t first = source_.substr(0, end).find_first_not_of(" \t\r\n>", begin);
     in_table_ = first < end && source_[first] == '|' && mask_[first] == '|';
-    for (size_t at = begin; at < end && patience_.status().ok();) {
-      at = std::max(Step(begin, at, end), at + 1);
-    }
+    for (size_t at = begin; at < end;) at = std::max(Step(begin, at, end), at + 1);
   }
 
   // Of the marker of a span: the size of the span, with both; 0 if it is none.
@@ -358,7 +355,7 @@ class Masker {
   size_t Step(size_t begin, size_t at, size_t end) {
     const char c = mask_[at];
     if (std::string_view("\\`{<$[^~@=+|").find(c) == std::string_view::npos) return at + 1;
-    if (!patience_.Lasts(kStep)) return end;
+    if (!patience_.Lasts(kMostSpan / 8)) return end;
     const std::string_view rest = source_.substr(at, std::min(end - at, kMostSpan));
     const std::string_view line = rest.substr(0, rest.find('\n'));
     const char before = at > begin ? source_[at - 1] : ' ';

@@ -299,14 +299,13 @@ absl::Status Planner::LookUp(size_t t, absl::Span<const TextSpan> sentences, siz
   match_ = FindInMemories(request_.memories,
                           {languages_.source, is_hop ? request_.memory_target : languages_.target},
                           query, is_hop ? 100 : request_.memory_threshold);
-  if (match_.has_value()) {
-    const size_t stored = match_->segment.source.size() + match_->segment.target.size();
-    if (stored > stored_left_) {
-      return InvalidField(TextField(t), "has sentences for which memories have far longer ones");
-    }
-    stored_left_ -= stored;
+  if (!match_.has_value()) return absl::OkStatus();
+  const size_t stored = match_->segment.source.size() + match_->segment.target.size();
+  if (stored > stored_left_) {
+    return InvalidField(TextField(t), "has sentences for which memories have far longer ones");
   }
-  if (!match_.has_value() || !match_->answers() || IsAnswered()) return absl::OkStatus();
+  stored_left_ -= stored;
+  if (!match_->answers() || IsAnswered()) return absl::OkStatus();
   match_->kind = MemoryMatch::kTranslated;
   if (is_hop) match_.reset();
   return absl::OkStatus();

@@ -304,9 +304,8 @@ absl::Status DocumentStore::WriteEnd(Work* work) const {
     RETURN_IF_ERROR(connection->Do("UPDATE documents SET bytes = 0 WHERE id = $1 AND server = $2",
                                    {work->id, server_}));
     int64_t bytes = end.ok() ? static_cast<int64_t>(work->output->size()) : 0;
-    const absl::Status room = MakeRoom(connection, work->principal, bytes, /*of_result=*/true);
-    if (!room.ok() && !absl::IsResourceExhausted(room)) return room;
-    if (!room.ok()) end = room, bytes = 0;
+    end.Update(MakeRoom(connection, work->principal, bytes, /*of_result=*/true));
+    if (!end.ok()) bytes = 0;
     ASSIGN_OR_RETURN(
         const std::vector<Row> rows,
         connection->Run("UPDATE documents SET code = $1, message = $2, report = $3, bytes = $4, "

@@ -102,10 +102,8 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
       parts_->documents->limits().memory / 2;  // nobody has more (shared_budget.h)
   ASSIGN_OR_RETURN(memory_, parts_->documents->TakeMemory(holder, copies));
   ASSIGN_OR_RETURN(output_, parts_->documents->NewSpool(holder, 2 * input.size()));
-  counted_ = copies;
-  const auto reserve = [this, copies](size_t bytes) {
-    counted_ = copies + bytes;
-    return memory_.Raise(counted_ + longer_);
+  const auto reserve = [&](size_t bytes) {
+    return memory_.Raise((counted_ = copies + bytes) + longer_);
   };
   const DocumentOptions options = {.source_language = header_.request().source_language(),
                                    .target_language = target,
@@ -319,10 +317,8 @@ void DocumentTranslator::AwaitNews(absl::Time until) {
 
 // What is still in flight after an error is answered to nobody.
 CallEnd DocumentTranslator::Finish(const absl::Status& status) {
-  constexpr size_t kWorthIt = 16 << 20;
-  if (memory_.amount() > kWorthIt) GiveBackHeap();  // the thread ends
+  if (memory_.amount() > (16 << 20)) GiveBackHeap();  // the thread ends
   memory_.Return();
-  output_ = nullptr;
   bulk_->NoMore(status);
   while (!end_.has_value()) {
     BulkEvent event = bulk_->Next();

@@ -133,6 +133,7 @@ SentenceReading StandInForNumerals(const NumeralSentence& sentence) {
   const Tokenizer& tokenizer = plain.model->tokenizer();
   std::vector<SentenceMark> marks = sentence.marks, added;
   std::vector<std::vector<int32_t>> tokens;  // that come into their places
+  const StandIns stand_ins(sentence.text);
   for (const TextSpan numeral : FreeNumerals(sentence)) {
     const auto tokens_of = [&](TextSpan span) {
       const std::string text = sentence.text.substr(span.begin, span.size());
@@ -144,7 +145,7 @@ SentenceReading StandInForNumerals(const NumeralSentence& sentence) {
     tokens.push_back(tokens_of(span));
     added.push_back({.kind = MarkKind::kOpaque,
                      .text = span,
-                     .read = StandIn(sentence.text, marks.size() + added.size()),
+                     .read = stand_ins.At(marks.size() + added.size()),
                      .stand_in = true});
   }
   marks.insert(marks.end(), added.begin(), added.end());

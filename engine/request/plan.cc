@@ -394,8 +394,12 @@ absl::StatusOr<std::optional<MarkedText>> Planner::ReadMarks(size_t t) {
   }
   if (literals) {
     MarkLiterals(
-        [this](std::string_view symbol) {
-          return CanSay(model().tokenizer(), std::string(symbol));
+        [&tokenizer = model().tokenizer()](std::string_view character) {
+          if (CanSay(tokenizer, std::string(character))) return true;
+          size_t end = 0;
+          const std::vector<int32_t> read = tokenizer.Encode(character).ids;
+          return IsLetterOrDigit(NextCodePoint(character, &end)) &&
+                 std::find(read.begin(), read.end(), tokenizer.source_unknown_id()) == read.end();
         },
         &text, request_.text_source);
   }

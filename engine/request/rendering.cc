@@ -72,12 +72,16 @@ class Renderer::SentenceWriter {
       if (whole && mark.text.size() == 0 && children_[m + 1].empty()) {
         return WriteBetweenWords(mark, {mark.opening.begin, mark.closing.end});
       }
+      // Nothing but signs: "Name <b>*</b>".
+      const bool signs = whole && span.size() == 0 && !children_[m + 1].empty();
+      if (signs && KeepSpaceBefore(mark.opening.begin)) wants_space_ = false;
       if (sentence_.marks[m].begins) {
         if (std::exchange(wants_space_, false)) renderer_.text_ += ' ';
         renderer_.CopyTag(mark.opening);
       }
       WriteInside(m + 1, span);
       if (sentence_.marks[m].ends) renderer_.CopyTag(mark.closing);
+      if (signs) wants_space_ = HasSpaceAt(mark.closing.end);
       return;
     }
     // What was apart stays apart.
@@ -98,6 +102,7 @@ class Renderer::SentenceWriter {
     } else {
       WriteBetweenWords(mark, mark.opening);
     }
+    begun_ = true;
     word_ = word ? &mark : nullptr;
     word_end_ = renderer_.text_.size();
     ends_word_ = false;
@@ -121,12 +126,18 @@ class Renderer::SentenceWriter {
   // Writes an element where the translation has no words for it, with the white space around it
   // that it had.
   void WriteBetweenWords(const Mark& mark, TextSpan element) {
-    const bool space_before = element.begin > 0 && IsMarkupSpace(raw_[element.begin - 1]);
-    const bool space_after = element.end < raw_.size() && IsMarkupSpace(raw_[element.end]);
-    if (space_before && begun_ && !IsMarkupSpace(renderer_.text_.back())) renderer_.text_ += ' ';
+    const bool space_before = KeepSpaceBefore(element.begin);
     renderer_.CopyTag(element);
-    wants_space_ = space_after;
-    skips_space_ = mark.breaks_word && !space_before && !space_after;
+    wants_space_ = HasSpaceAt(element.end);
+    skips_space_ = mark.breaks_word && !space_before && !wants_space_;
+  }
+
+  bool HasSpaceAt(size_t raw) const { return raw < raw_.size() && IsMarkupSpace(raw_[raw]); }
+
+  bool KeepSpaceBefore(size_t raw) {
+    const bool space = raw > 0 && HasSpaceAt(raw - 1);
+    if (space && begun_ && !IsMarkupSpace(renderer_.text_.back())) renderer_.text_ += ' ';
+    return space;
   }
 
   // A part of the translation, which follows those that were written before.

@@ -22,8 +22,9 @@ struct Found {
   bool in_order = false;
   Literal::Part part = Literal::kAlone;  // not alone: the other one is in the same element
   std::string_view name = {};
-  size_t tags = 0;  // of the text, in front of it
-  int around = -1;  // the innermost mark of the text
+  bool breaks = false;  // ends a sentence
+  size_t tags = 0;      // of the text, in front of it
+  int around = -1;      // the innermost mark of the text
 };
 
 Reading ReadingOf(LiteralKind kind) {
@@ -59,32 +60,136 @@ bool IsSpelling(std::string_view text, TextSpan span) {
 constexpr char32_t kLeftToModels[] =
     U"‐‑‒–—―‘’‚‛“”„‟«»‹›…¿¡，。、！？：；（）［］「」『』【】《》〈〉·・،؛؟।";
 
-constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";       // that begin no item of a list
-constexpr std::string_view kSigns = "*=", kOfSigns = "*=<>!:+-";  // "Name *", "a => b"
+constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";  // that begin no item of a list
 
-// Adds the symbols of text[begin, end) that cannot be written: no letters, digits or punctuation;
-// and the signs of strings.
-void FindSymbols(std::string_view text, size_t begin, size_t end, TextSource source,
-                 const CanWrite& can_write, std::vector<Found>* found) {
-  for (size_t i = begin; i < end;) {
+// Signs, "Name *", "a => b", "<5"; and what is one where white space is on both sides: "A | B".
+constexpr std::string_view kSigns = "*=", kOfSigns = "*=<>!:+-";
+constexpr std::string_view kApart = "*=<>+/|#^~\\@_", kOfApart = "*=<>+/|#^~\\@_!:-";
+constexpr std::string_view kMarkers = "*+>#";  // of lists, which are no part of their sentences
+
+// The end of the sign that begins at `begin` of the segment, and ends by `end`; `begin` if none
+// does.
+size_t EndOfSign(std::string_view segment, size_t begin, size_t end) {
+  const auto run = [&](std::string_view of) {
+    return std::min(segment.find_first_not_of(of, begin), end);
+  };
+  const auto has = [&](size_t to, std::string_view of) {
+    return segment.substr(0, to).find_first_of(of, begin) != segment.npos;
+  };
+  const bool before_is_space = begin == 0 || IsWhiteSpace(LastCodePoint(segment.substr(0, begin)));
+  if (before_is_space) {
+    const size_t apart = run(kOfApart);
+    size_t next = apart;
+    if (apart == segment.size() || IsWhiteSpace(NextCodePoint(segment, &next))) {
+      const size_t before = segment.substr(0, begin).find_last_not_of(" \t");
+      const bool begins_line = before == segment.npos || segment[before] == '\n';
+      const bool marker = kMarkers.find(segment[begin]) != kMarkers.npos &&
+                          (apart == begin + 1 || segment[begin] == '>' || segment[begin] == '#');
+      return has(apart, kApart) && !(begins_line && marker) ? apart : begin;
+    }
+  }
+  const size_t sign = run(kOfSigns);
+  const bool compares = (segment[begin] == '<' || segment[begin] == '>') && before_is_space &&
+                        sign < segment.size() && segment[sign] >= '0' && segment[sign] <= '9';
+  return compares || has(sign, kSigns) ? sign : begin;
+}
+
+// What is all of an element that begins at `begin` of the text; "" if that has words, or ends a
+// sentence.  `next` is the first tag behind.
+std::string_view SignInElement(const MarkedText& text, size_t begin,
+                               std::vector<Tag>::const_iterator next) {
+  constexpr std::u32string_view kEnds = U".,;:!?…。，、！？：；،؛؟।¿¡";
+  const size_t from = begin > 0 && IsMarkupSpace(text.text[begin - 1]) ? begin - 1 : begin;
+  while (next != text.tags.begin() && (--next)->text >= from) {
+    const Mark& mark = text.marks[static_cast<size_t>(next->mark)];
+    if (next->closes || mark.kind != MarkKind::kPaired) continue;
+    const TextSpan inside = WithoutMarkupSpaces(text.text, mark.text);
+    const std::string_view all = std::string_view(text.text).substr(inside.begin, inside.size());
+    size_t first = 0;
+    if (inside.begin != begin || all.empty()) continue;
+    const bool ends = kEnds.find(NextCodePoint(all, &first)) != kEnds.npos;
+    return ends || HasLetterOrDigit(all) ? "" : all;  // and so it is of those around
+  }
+  return "";
+}
+
+// Whether what stands there separates what is said apart: "Home | Cats"; not quotes: "« Home »".
+bool Separates(std::string_view text, size_t begin, size_t end) {
+  constexpr std::string_view kSeparators[] = {"|", "||", "·", "•", "»", "›"};
+  constexpr size_t kQuotation = 200;  // bytes
+  const std::string_view sign = text.substr(begin, end - begin), before = text.substr(0, begin);
+  const std::string_view near = before.substr(begin - std::min(begin, kQuotation));
+  return std::find(std::begin(kSeparators), std::end(kSeparators), sign) != std::end(kSeparators) &&
+         (begin == 0 || IsWhiteSpace(LastCodePoint(before))) &&
+         (end == text.size() || IsWhiteSpace(NextCodePoint(text, &end))) &&
+         near.find("«") == near.npos && near.find("‹") == near.npos;
+}
+
+constexpr char32_t kForeign = 0x370;  // no Latin letter from here on
+
+// The end of the words at `begin` in letters that the model does not know; `begin` if it knows the
+// first one.
+size_t EndOfUnknown(std::string_view text, size_t begin, const CanWrite& can_write) {
+  size_t end = begin;
+  for (size_t i = begin; i < text.size();) {
     const size_t first = i;
-    i = std::min(text.find_first_not_of(kOfSigns, first), end);
-    if (i > first) {  // punctuation, but for these
-      const bool sign = text.substr(0, i).find_first_of(kSigns, first) != text.npos;
-      if (sign && source == TextSource::kStrings) {
-        found->push_back({.span = {first, i}, .reading = Reading::kNothing});
-      }
-      continue;
-    }
     const char32_t c = NextCodePoint(text, &i);
-    if (IsWhiteSpace(c) || IsLetterOrDigit(c)) continue;
-    if (c < 0x80 && kAsciiSymbols.find(static_cast<char>(c)) == kAsciiSymbols.npos) continue;
-    if (std::find(std::begin(kLeftToModels), std::end(kLeftToModels), c) !=
-        std::end(kLeftToModels)) {
+    const bool begins = end != first || end == begin;
+    if (c == ' ' && !begins) continue;  // of the next word, if it is one, too
+    if (c < kForeign || IsWhiteSpace(c) || (begins && !IsLetterOrDigit(c)) ||
+        can_write(text.substr(first, i - first))) {
+      break;
+    }
+    end = i;
+  }
+  return end;
+}
+
+// Adds what is no word of the model in these bytes of a segment, which are between literals: signs,
+// and symbols and letters that cannot be written.
+void FindSymbols(const MarkedText& text, TextSpan segment, TextSpan part, const CanWrite& can_write,
+                 std::vector<Found>* found) {
+  const std::string_view all = std::string_view(text.text).substr(0, segment.end);
+  const std::string_view own = all.substr(segment.begin);
+  const auto add = [&](size_t begin, size_t end, Reading reading = Reading::kNothing) {
+    found->push_back({.span = {begin, end}, .reading = reading});
+    found->back().breaks = Separates(own, begin - segment.begin, end - segment.begin);
+    return end;
+  };
+  auto tag = text.tags.begin();
+  for (size_t i = part.begin; i < part.end;) {
+    const size_t first = i;
+    const char32_t c = NextCodePoint(all, &i);
+    if (IsWhiteSpace(c) || (IsLetterOrDigit(c) && c < kForeign)) continue;
+    tag = std::partition_point(tag, text.tags.end(),
+                               [&](const Tag& other) { return other.text <= first; });
+    const size_t end = tag == text.tags.end() ? part.end : std::min(tag->text, part.end);
+    if (IsLetterOrDigit(c)) {
+      const size_t word = EndOfUnknown(all.substr(0, end), first, can_write);
+      if (word > first) i = add(first, word, Reading::kStandIn);
       continue;
     }
-    if (can_write(text.substr(first, i - first))) continue;
-    found->push_back({.span = {first, i}, .reading = Reading::kNothing});
+    const size_t alone = first + SignInElement(text, first, tag).size();
+    const size_t sign =
+        alone > first && alone <= end
+            ? alone
+            : segment.begin + EndOfSign(own, first - segment.begin, end - segment.begin);
+    if (sign > first) {
+      i = add(first, sign);
+      // "<a>Home</a> / <a>Cats</a>"
+      const bool between = tag != text.tags.begin() && std::prev(tag)->closes &&
+                           std::prev(tag)->text + 1 == first && tag != text.tags.end() &&
+                           !tag->closes && tag->text == sign + 1;
+      found->back().breaks |= between && all.substr(first, sign - first) == "/";
+    } else if (c < 0x80 && kOfSigns.find(static_cast<char>(c)) != kOfSigns.npos) {
+      i = std::min(all.find_first_not_of(kOfSigns, first), end);  // punctuation
+    } else if (c >= 0x80 || kAsciiSymbols.find(static_cast<char>(c)) != kAsciiSymbols.npos) {
+      const bool letters = c >= 0x2100 && c < 0x2150;  // "™", which models write as two
+      const bool left = std::find(std::begin(kLeftToModels), std::end(kLeftToModels), c) !=
+                        std::end(kLeftToModels);
+      const bool apart = left && Separates(own, first - segment.begin, i - segment.begin);
+      if (apart || (!left && (letters || !can_write(all.substr(first, i - first))))) add(first, i);
+    }
   }
 }
 
@@ -133,12 +238,12 @@ std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanW
     size_t done = segment.text.begin;
     for (const Literal& literal : LiteralsBetweenTags(text, segment.text, source)) {
       if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, literal.span)) continue;
-      FindSymbols(text.text, done, literal.span.begin, source, ask_once, &found);
+      FindSymbols(text, segment.text, {done, literal.span.begin}, ask_once, &found);
       found.push_back(
           {literal.span, ReadingOf(literal.kind), literal.in_order, literal.part, literal.name});
       done = literal.span.end;
     }
-    FindSymbols(text.text, done, segment.text.end, source, ask_once, &found);
+    FindSymbols(text, segment.text, {done, segment.text.end}, ask_once, &found);
   }
   return found;
 }
@@ -245,7 +350,7 @@ class Inserter {
                            .parent = around_.empty() ? -1 : around_.back(),
                            .is_literal = true,
                            .in_order = literal.in_order,
-                           .breaks_word = EndsLine(literal.name)});
+                           .breaks_word = literal.breaks || EndsLine(literal.name)});
     if (literal.part != Literal::kOpens) return;
     const int number = static_cast<int>(text_.marks.size());
     text_.tags.push_back({raw, literal.span.end, number, false});

@@ -13,13 +13,14 @@
 
 namespace dragoman {
 
-// Whether a model can write a character.
+// Whether a model can write a character or, if that is a letter, read it.
 using CanWrite = std::function<bool(std::string_view character)>;
 
 // Adds an opaque mark for each literal in the text of `text`, and for each symbol that cannot be
 // written; not in attributes, not where one of its marks begins or ends within the literal, and not
 // inside of opaque ones.  Placeholders, addresses, paths, handles and codes are read as numbers,
-// because they take the place of words; emoji, tags, symbols and characters that are written out
+// because they take the place of words, and so are words in letters that the model does not know;
+// emoji, tags, symbols and characters that are written out
 // are not read at all.  Two tags that belong together, <b> and </b>, are a paired mark.  What is
 // invisible is read as if it were not there, and does not come back, unless a script needs it for
 // its spelling.

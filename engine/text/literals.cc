@@ -178,7 +178,7 @@ constexpr Pattern kPatterns[] = {
      IsFileName, true},
     // Programs in templates: ERB, PHP, Mustache, Jinja.
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(<%[^<>]*%>|<\?[^<>]*\?>)"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#]?\{\{\{?[^{}]*\}?\}\})"},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#]?\{\{\{?(?:[^{}]|\{[^{}]*\})*\}?\}\})"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{%[^{}]*%\})"},
     // Python's and C#'s format, ICU without and with its cases, JSON, a name with spaces around it.
     {LiteralKind::kPlaceholder, NotAfter::kNothing,
@@ -193,8 +193,9 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\[\[[^\[\]\n]{1,80}\]\])"},
     // i18next's and vue-i18n's references to other strings.
     {LiteralKind::kPlaceholder, NotAfter::kNothing,
-     R"(\$t\((?:[^(){}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\))"},
-    {LiteralKind::kPlaceholder, NotAfter::kWord, R"(@(?:\.\w+)?:(?:\([\w.]+\)|[\w.]*\w))"},
+     R"(\$t\((?:"[^"]*"|[^(){}]|\([^()]*\)|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\))"},
+    {LiteralKind::kPlaceholder, NotAfter::kWord,
+     R"(@(?:\.\w+)?:(?:\([\w.]+\)|\{'[^'{}]*'\}|[\w.]*\w))"},
     // Of Apple's dictionaries of plurals.
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%(?:\d+\$)?#@[^@\s]+@)"},
     // A number before a literal percent sign; strftime, of which one conversion is not printf's.
@@ -214,7 +215,7 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kPlaceholder, NotAfter::kNothing,
      R"(%(?:\(\w+\)|<\w+>|\[\w+\])[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]?)"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\$\([^()\s]+\)|\$[A-Za-z_]\w*)"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%%)"},
+    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"((?:\d+(?:[.,]\d+)*)?%%)"},
     {LiteralKind::kPlaceholder, NotAfter::kDigit,
      R"(%\d{1,2}\$[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?[diouxXeEfFgGaAcspn@])"},
     {.kind = LiteralKind::kPlaceholder,
@@ -278,6 +279,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kWord, R"([0-9A-Fa-f]{12,})", IsHash, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(97[89][- ]?(?:\d[- ]?){9}[\dXx])", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(\+\d[\d ()/-]{5,18}\d)", AlwaysTrue, true},
+    {LiteralKind::kCode, NotAfter::kWord, R"((?:localhost|\d{1,3}(?:\.\d{1,3}){3})[:/]\d{1,5})",
+     AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([vV]\d+(?:\.\d+)*(?:[-+.]?\w+)*|\d+(?:\.\d+){2,}(?:[-+]?[A-Za-z]\w*(?:[.+-]\w+)*)?)",
      IsVersion, true},
@@ -287,13 +290,24 @@ constexpr Pattern kPatterns[] = {
      R"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)",
      AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:/[A-Z]{1,4})+)",
+    {LiteralKind::kCode, NotAfter::kWord, R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:[/&][A-Z]{1,4})+)",
      AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord,
      R"((?:(?:Ctrl|Control|Alt|Shift|Cmd|Command|Meta|Super|Win|Strg|Option|[⌘⌥⇧⌃])\+)+)"
      R"((?:\w+|[^\w\s])|Ctrl-\w)",
      AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
+    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+)"},
+    // Of a spreadsheet; the years of a copyright.
+    {LiteralKind::kCode, NotAfter::kVisible, R"(=[A-Z][A-Z.]*\((?:[^()]|\([^()]*\))*\))"},
+    {LiteralKind::kCode, NotAfter::kWord, R"((?:©|\([cC]\)) ?\d{4}(?:[-–]\d{4})?)", AlwaysTrue,
+     true},
+    // Formulas, "x²", "H₂O", but not the number of a note, "house²"; what is not written out,
+    // "d*mn".
+    {LiteralKind::kCode, NotAfter::kWord, R"((?:\pL{1,2}|\d+)[²³¹⁰-₎]+(?:\w{1,2}[²³¹⁰-₎]*)*)",
+     AlwaysTrue, true},
+    {LiteralKind::kBreak, NotAfter::kNothing, "[²³¹⁰-₎]+"},
+    {LiteralKind::kCode, NotAfter::kWord, R"(\pL{1,3}\*+\pL{1,3})", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?:=[\w./:-]*\w)?)", AlwaysTrue, true},
     // What a program is called with, behind "Usage:"; and an option with its argument.
@@ -318,7 +332,7 @@ constexpr Pattern kPatterns[] = {
     // prose.
     {.kind = LiteralKind::kCode,
      .not_after = NotAfter::kVisible,
-     .regex = R"(--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
+     .regex = R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
      .whole_word = true,
      .in = TextSource::kStrings},
     {.kind = LiteralKind::kCode,
@@ -520,8 +534,10 @@ class Joiner {
           literal.in_order = literal.in_order || all[i + 1].in_order;
           literal.span.end = all[++i].span.end;
         }
-        const size_t next = i + 1 < all.size() ? all[i + 1].span.begin : text_.size();
-        Widen(literals_.empty() ? 0 : literals_.back().span.end, next, &literal);
+        Widen(First(), Next(all, i), &literal);
+      }
+      if (literal.kind < LiteralKind::kEmoji && literal.kind != LiteralKind::kTag) {
+        Enclose(First(), Next(all, i), &literal.span);
       }
       literals_.push_back(literal);
       while (JoinPair()) {
@@ -540,7 +556,17 @@ class Joiner {
     return between.find_first_not_of(":./,-+=&@#_|%*x") == between.npos;
   }
 
-  // "({0})", "{size}MB", "{share}%", "$%d"; not beyond [first, end).
+  // Where the last literal ends, and where the next one begins.
+  size_t First() const { return literals_.empty() ? 0 : literals_.back().span.end; }
+  size_t Next(const std::vector<Literal>& all, size_t i) const {
+    return i + 1 < all.size() ? all[i + 1].span.begin : text_.size();
+  }
+
+  bool StandsAlone(size_t first, size_t begin) const {
+    return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
+  }
+
+  // "{size}MB", "{share}%", "$%d"; not beyond [first, end).
   void Widen(size_t first, size_t end, Literal* literal) const {
     TextSpan& span = literal->span;
     size_t unit = span.end;
@@ -548,20 +574,21 @@ class Joiner {
     constexpr size_t kLongestUnit = 2;
     if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
     if (span.end < end && text_[span.end] == '%' && unit == span.end) ++span.end;
-    const auto stands_alone = [&](size_t begin) {
-      return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
-    };
     if (span.begin > first &&
         std::string_view("$#+-=").find(text_[span.begin - 1]) != std::string_view::npos &&
-        stands_alone(span.begin - 1)) {
+        StandsAlone(first, span.begin - 1)) {
       --span.begin;
     }
-    constexpr std::string_view kOpening = "([", kClosing = ")]";
-    if (span.begin == first || span.end >= end || !stands_alone(span.begin - 1)) return;
-    const size_t bracket = kOpening.find(text_[span.begin - 1]);
-    if (bracket == kOpening.npos || text_[span.end] != kClosing[bracket]) return;
-    --span.begin;
-    ++span.end;
+  }
+
+  // "({0})", "<https://example.org>".
+  void Enclose(size_t first, size_t end, TextSpan* span) const {
+    constexpr std::string_view kOpening = "([<\"'", kClosing = ")]>\"'";
+    if (span->begin == first || span->end >= end || !StandsAlone(first, span->begin - 1)) return;
+    const size_t bracket = kOpening.find(text_[span->begin - 1]);
+    if (bracket == kOpening.npos || text_[span->end] != kClosing[bracket]) return;
+    --span->begin;
+    ++span->end;
   }
 
   // "<b>%s</b>": the last three, if they are a pair around a placeholder.

@@ -1,6 +1,7 @@
 #include "engine/text/marked_sentence.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -57,15 +58,6 @@ bool IsReadable(std::string_view text) {
   return true;
 }
 
-// Sets what a model reads of an opaque mark that covers `text`; a stand-in has this number.
-void SetRead(Reading reading, std::string_view text, std::string_view sentence, size_t number,
-             SentenceMark* mark) {
-  mark->absent = reading == Reading::kAbsent;
-  if (reading == Reading::kNothing || mark->absent) return;
-  mark->stand_in = reading == Reading::kStandIn || !IsReadable(text);
-  mark->read = mark->stand_in ? StandIn(sentence, number) : std::string(text);
-}
-
 // Finds the raw bytes and the marks of sentences.
 class Finder {
  public:
@@ -114,6 +106,25 @@ class Finder {
         if (text_.marks[tag.mark].kind != MarkKind::kPaired) open.pop_back();
       }
     }
+    SetReadings(sentence);
+  }
+
+  // Sets what a model reads of the opaque marks.
+  void SetReadings(MarkedSentence* sentence) const {
+    const std::string_view content =
+        std::string_view(text_.text).substr(sentence->text.begin, sentence->text.size());
+    std::optional<StandIns> stand_ins;
+    for (size_t m = 0; m < sentence->marks.size(); ++m) {
+      SentenceMark& mark = sentence->marks[m];
+      const Reading reading = text_.marks[static_cast<size_t>(sentence->numbers[m])].reading;
+      mark.absent = mark.kind == MarkKind::kOpaque && reading == Reading::kAbsent;
+      if (mark.kind != MarkKind::kOpaque || mark.absent || reading == Reading::kNothing) continue;
+      mark.read = content.substr(mark.text.begin, mark.text.size());
+      mark.stand_in = reading == Reading::kStandIn || !IsReadable(mark.read);
+      if (!mark.stand_in) continue;
+      if (!stand_ins.has_value()) stand_ins.emplace(content);
+      mark.read = stand_ins->At(m);
+    }
   }
 
   void Add(int number, std::vector<int>* open, MarkedSentence* sentence) const {
@@ -128,14 +139,6 @@ class Finder {
                                .begins = mark.opening.begin >= sentence->raw.begin,
                                .ends = !paired || mark.closing.end <= sentence->raw.end,
                                .parent = open->empty() ? -1 : open->back()});
-    if (mark.kind == MarkKind::kOpaque) {
-      SentenceMark& opaque = sentence->marks.back();
-      const std::string_view covered =
-          std::string_view(text_.text).substr(mark.text.begin, opaque.text.size());
-      const std::string_view content =
-          std::string_view(text_.text).substr(within.begin, within.size());
-      SetRead(mark.reading, covered, content, sentence->marks.size() - 1, &opaque);
-    }
     sentence->numbers.push_back(number);
     open->push_back(static_cast<int>(sentence->marks.size()) - 1);
   }
@@ -157,15 +160,25 @@ void Append(const MarkedText& text, int segment, const std::vector<TextSpan>& sp
 
 }  // namespace
 
-std::string StandIn(std::string_view sentence, size_t number) {
+StandIns::StandIns(std::string_view sentence) {
+  constexpr size_t kDigits = 4;
+  size_t digits = 0, value = 0;
+  for (const char c : sentence) {
+    digits = c >= '0' && c <= '9' ? digits + 1 : 0;
+    value = digits == 0 ? 0 : (10 * value + static_cast<size_t>(c - '0')) % said_.size();
+    if (digits >= kDigits) said_.set(value);
+  }
+}
+
+std::string StandIns::At(size_t number) const {
   constexpr size_t kFirst = 6294, kStep = 711, kRange = 9000, kLeast = 1000;
   constexpr size_t kTries = 16, kStride = 64;
-  std::string stand_in;
+  size_t value = 0;
   for (size_t n = number; n < number + kTries * kStride; n += kStride) {
-    stand_in = absl::StrCat(kLeast + (kFirst + n * kStep) % kRange);
-    if (sentence.find(stand_in) == sentence.npos) break;
+    value = kLeast + (kFirst + n * kStep) % kRange;
+    if (!said_.test(value)) break;
   }
-  return stand_in;
+  return absl::StrCat(value);
 }
 
 std::vector<MarkedSentence> FindSentences(const MarkedText& text, bool split,
@@ -210,12 +223,16 @@ namespace {
 // A sentence with a number in the place of what is opaque, and nothing in that of what is absent.
 std::string WithNumbers(const MarkedText& text, const MarkedSentence& sentence,
                         std::string_view number) {
-  std::string content = text.text.substr(sentence.text.begin, sentence.text.size());
-  for (auto mark = sentence.marks.rbegin(); mark != sentence.marks.rend(); ++mark) {
-    if (mark->kind != MarkKind::kOpaque) continue;
-    content.replace(mark->text.begin, mark->text.size(), mark->absent ? "" : number);
+  const std::string_view content =
+      std::string_view(text.text).substr(sentence.text.begin, sentence.text.size());
+  std::string out;
+  size_t done = 0;
+  for (const SentenceMark& mark : sentence.marks) {
+    if (mark.kind != MarkKind::kOpaque) continue;
+    out.append(content.substr(done, mark.text.begin - done)).append(mark.absent ? "" : number);
+    done = mark.text.end;
   }
-  return content;
+  return out.append(content.substr(done));
 }
 
 }  // namespace

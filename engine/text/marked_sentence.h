@@ -10,6 +10,7 @@
 #ifndef DRAGOMAN_ENGINE_TEXT_MARKED_SENTENCE_H_
 #define DRAGOMAN_ENGINE_TEXT_MARKED_SENTENCE_H_
 
+#include <bitset>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,15 @@ bool HasWords(const MarkedText& text, const MarkedSentence& sentence);
 // The marks of a sentence if the model reads nothing in the place of those that have a stand-in.
 std::vector<SentenceMark> WithoutStandIns(std::vector<SentenceMark> marks);
 
-// A number that models copy, and that neither the sentence nor another stand-in of it contains.
-std::string StandIn(std::string_view sentence, size_t number);
+// Numbers that models copy, and that neither the sentence nor another stand-in of it contains.
+class StandIns {
+ public:
+  explicit StandIns(std::string_view sentence);
+  std::string At(size_t number) const;
+
+ private:
+  std::bitset<10000> said_;  // each four digits in a row of the sentence
+};
 
 // What a model reads of a sentence, and which bytes of the sentence that is.
 struct ModelInput {

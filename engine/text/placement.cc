@@ -44,6 +44,7 @@ class Placer {
   Placement Place() {
     for (size_t parent = 0; parent < children_.size(); ++parent) PlaceChildren(parent);
     std::vector<TextSpan> removed = StrayCopies();
+    AddSpaces(&removed);
     return {std::move(spans_), std::move(removed)};
   }
 
@@ -65,6 +66,8 @@ class Placer {
   void PlaceChildren(size_t parent);
   TextSpan SpanOf(size_t mark, Interval cells) const;
   int EndOf(size_t mark) const;
+  bool IsUnread(size_t mark) const;
+  size_t Touched(size_t parent, size_t child) const;
   size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
   std::string_view Said(size_t t) const {
     const TextSpan span = links_.target()[t].span;
@@ -74,6 +77,7 @@ class Placer {
   Interval NearestWord(size_t place, Interval within, const std::vector<char>& taken) const;
   size_t CopyOf(size_t mark) const;
   std::vector<TextSpan> StrayCopies() const;
+  void AddSpaces(std::vector<TextSpan>* removed) const;
 
   const AlignedSentence& sentence_;
   const absl::Span<const SentenceMark> marks_;
@@ -207,6 +211,16 @@ Interval Placer::NearestWord(size_t place, Interval within, const std::vector<ch
   return nearest;
 }
 
+// Whether nothing of it is read: "<b>*</b>".
+bool Placer::IsUnread(size_t mark) const {
+  if (marks_[mark].kind == MarkKind::kOpaque) return marks_[mark].read.empty();
+  const std::vector<size_t>& inside = children_[mark + 1];
+  const TextSpan text = marks_[mark].text;
+  return !inside.empty() && marks_[inside.front()].kind == MarkKind::kOpaque &&
+         marks_[inside.front()].read.empty() &&
+         !HasLetterOrDigit(sentence_.source.substr(text.begin, text.size()));
+}
+
 // Places the marks in mark number `parent` - 1, which has its place.
 void Placer::PlaceChildren(size_t parent) {
   if (children_[parent].empty()) return;
@@ -216,8 +230,10 @@ void Placer::PlaceChildren(size_t parent) {
   std::vector<char> taken(links_.target().size(), 0);
   std::vector<Candidate> candidates;
   for (const size_t m : children_[parent]) {
-    if (marks_[m].kind == MarkKind::kEmpty || marks_[m].text.size() == 0 || marks_[m].absent)
+    if (marks_[m].kind == MarkKind::kEmpty || marks_[m].text.size() == 0 || marks_[m].absent ||
+        IsUnread(m)) {
       continue;
+    }
     candidates.push_back(CandidateOf(m));
     Choose(within, taken, &candidates.back());
   }
@@ -251,7 +267,8 @@ void Placer::PlaceChildren(size_t parent) {
   }
   std::sort(placed.begin(), placed.end(),
             [&](size_t a, size_t b) { return spans_[a].begin < spans_[b].begin; });
-  for (const size_t m : children_[parent]) {
+  for (size_t i = 0; i < children_[parent].size(); ++i) {
+    const size_t m = children_[parent][i];
     if (intervals_[m].size() > 0) continue;
     if (!marks_[m].begins || !marks_[m].ends) {
       spans_[m] = SpanOf(m, {});
@@ -259,9 +276,30 @@ void Placer::PlaceChildren(size_t parent) {
     }
     size_t place = std::clamp(gaps_.PlaceOf(marks_[m]), span.begin, span.end);
     if (const int end = EndOf(m); end != 0) place = end < 0 ? span.begin : span.end;
+    if (const size_t other = Touched(parent, i); other != m) {  // "%s™"
+      place = other < m ? spans_[other].end : spans_[other].begin;
+    }
     place = Outside(place, m, placed);
     spans_[m] = {place, place};
   }
+}
+
+// Which other mark of the same parent an unread one touches; itself if none.
+size_t Placer::Touched(size_t parent, size_t child) const {
+  const std::vector<size_t>& children = children_[parent];
+  const size_t mark = children[child];
+  if (!IsUnread(mark)) return mark;
+  if (child > 0) {
+    const SentenceMark& before = marks_[children[child - 1]];
+    if (before.kind == MarkKind::kOpaque && before.text.end == marks_[mark].text.begin) {
+      return children[child - 1];
+    }
+  }
+  if (child + 1 < children.size()) {
+    const SentenceMark& after = marks_[children[child + 1]];
+    if (after.stand_in && after.text.begin == marks_[mark].text.end) return children[child + 1];
+  }
+  return mark;
 }
 
 // -1 or 1 if the mark stands at the beginning or the end of the words of the one around it.
@@ -325,6 +363,33 @@ std::vector<TextSpan> Placer::StrayCopies() const {
     copies.push_back(span);
   }
   return copies;
+}
+
+// Adds the spaces between a stand-in and punctuation, where both touch in the source: "( 7005 )".
+void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
+  const std::string_view source = sentence_.source, target = sentence_.target;
+  const size_t before = removed->size();
+  for (size_t m = 0; m < marks_.size(); ++m) {
+    const TextSpan from = marks_[m].text, to = spans_[m];
+    if (!marks_[m].stand_in || to.size() == 0) continue;
+    const auto add = [&](size_t space, bool touches, char mark) {
+      constexpr std::string_view kTouching = "()[]{}<>/:=#@~_+-.,";
+      if (touches && target[space] == ' ' && kTouching.find(mark) != kTouching.npos) {
+        removed->push_back({space, space + 1});
+      }
+    };
+    if (from.begin > 0 && to.begin > 1) {
+      const char mark = source[from.begin - 1];
+      add(to.begin - 1, target[to.begin - 2] == mark, mark);
+    }
+    if (from.end < source.size() && to.end + 1 < target.size()) {
+      const char mark = source[from.end];
+      add(to.end, target[to.end + 1] == mark && mark != ':', mark);
+    }
+  }
+  if (removed->size() == before) return;
+  std::sort(removed->begin(), removed->end(),
+            [](TextSpan a, TextSpan b) { return a.begin < b.begin; });
 }
 
 void Blank(TextSpan span, std::string* text) {

@@ -55,7 +55,7 @@ struct Placement {
   // not overlap; of those that are at the same place, the earlier one goes first.
   std::vector<TextSpan> marks;
   // What is to be left out, in order: what the model read of opaque marks that had to go elsewhere,
-  // and stand-ins that are said again.
+  // stand-ins that are said again, and spaces where the source has none.
   std::vector<TextSpan> removed;
 };
 

@@ -435,6 +435,7 @@ TextSpan WithoutListMarker(std::string_view text, TextSpan sentence) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     const size_t first = rest.starts_with('(') ? 1 : 0;
     size = std::min(rest.find_first_not_of("0123456789", first), rest.size());
+    if (size == first) size = std::min(rest.find_first_not_of("ivxIVX", first), rest.size());
     if (size == first && size < rest.size() && is_letter(rest[size])) ++size;
     return size > first && size <= kMost && rest.substr(size).starts_with(')') ? size + 1 : 0;
   };

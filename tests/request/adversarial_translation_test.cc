@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <string>
 #include <utility>
@@ -82,6 +83,7 @@ TEST(AdversarialTranslation, TheLawsOfTextHold) {
     Random random(seed);
     std::string source = SourceText(random);
     if (seed % 2 == 0) source = absl::StrReplaceAll(source, {{"https://a.de", "<https://a.de>;"}});
+    if (seed % 4 == 1) source.insert(4, " a => one | two");
     const std::string target =
         TranslateBadly(ReadPlain(source, /*join_lines=*/false), TextSource::kProse, random);
     SCOPED_TRACE(testing::Message()
@@ -119,7 +121,25 @@ TEST(AdversarialTranslation, TheLawsOfTextHold) {
       EXPECT_TRUE(known.count(number) > 0) << number;
     }
     EXPECT_TRUE(HasLetterOrDigit(target));
+    EXPECT_EQ(Count(target, "=> "), Count(source, "=> "));
+    EXPECT_EQ(Count(target, " |"), Count(source, " |"));
     EXPECT_TRUE(!AreNested(source) || CrossTags(source) || AreNested(target));
+  }
+}
+
+// What is alone in its element stays in it, and apart.
+TEST(AdversarialTranslation, SignsStayInTheirElements) {
+  for (uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+    Random random(seed);
+    constexpr const char* kSigns[] = {"*", "=", "+", "&gt;", "|", "/", "-", "–", "&raquo;", "×"};
+    const std::string sign = std::string("<b>") + kSigns[random() % std::size(kSigns)] + "</b>";
+    const std::string source = "<p>" + SourceText(random) + " " + sign + " the cat.</p>";
+    if (source.find("<b>") != source.rfind("<b>")) continue;
+    const std::string target = TranslateBadly(ReadHtml(source, {}), TextSource::kProse, random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << source << " -> " << target);
+    const size_t at = target.find(sign);
+    ASSERT_NE(at, target.npos);
+    EXPECT_TRUE(target[at - 1] == ' ' || target[at - 1] == '>');
   }
 }
 

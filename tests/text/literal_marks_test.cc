@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "engine/text/html_reader.h"
 #include "engine/text/marked_sentence.h"
 
@@ -70,7 +73,7 @@ TEST(LiteralMarks, TagsThatBelongTogetherArePairs) {
 TEST(LiteralMarks, WhatTouchesIsOneMark) {
   EXPECT_EQ(
       ReadOf(ReadHtml("Press <kbd>Ctrl</kbd>+<kbd>C</kbd> or <kbd>Alt</kbd> + <kbd>X</kbd>.", {})),
-      "Press 7294 or Alt + X.");
+      "Press 7294 or Alt  X.");
   EXPECT_EQ(ReadOf(ReadHtml("<code>a</code>, <code>b</code> and <code>c</code>d", {})),
             "a, b and c d");
 }
@@ -93,6 +96,38 @@ TEST(LiteralMarks, PunctuationIsTheModelsAffair) {
     kept.push_back(text.text.substr(mark.text.begin, mark.text.size()));
   }
   EXPECT_THAT(kept, ElementsAre("☃", "→", "$"));
+}
+
+TEST(LiteralMarks, SignsAreKept) {
+  EXPECT_EQ(ReadOf("Cost* of a => b, x=1 and 5 > 3 | 4 + 1 and/or #."),
+            "Cost of a  b, x 1 and 5  3  4  1 and/or #.");
+  EXPECT_EQ(ReadOf("<{a} b> and c/d, e#f, - g -- h."), "<7294 b> and c/d, e#f, - g -- h.");
+  EXPECT_THAT(MarksOf("a <b>+</b> <i>&raquo;</i>d <u>?</u> <s> | </s>.<tt>-</tt>"),
+              ElementsAre("+ in -1", "+ in 0", "» in -1", "» in 2", "? in -1", "|  in -1", "| in 5",
+                          "- in -1", "- in 7"));
+  EXPECT_EQ(ReadOf("<5 cats, >=10 or - ~3 <b c"), "5 cats, 10 or - ~3 <b c");
+  for (const char* item : {"* a b", "+ a b", "# a b", ">> a b", "c d\n  * a b"}) {
+    EXPECT_EQ(ReadOf(item), item);
+  }
+}
+
+TEST(LiteralMarks, WhatSeparatesEndsASentence) {
+  EXPECT_THAT(SentencesOf("Home | the cat » c\td · e"),
+              ElementsAre("Home", "the cat", "c", "d", "e"));
+  EXPECT_THAT(SentencesOf("« Home » or a|b/c"), ElementsAre("« Home » or a|b/c"));
+  MarkedText text = ReadHtml("<a>Home</a> / <a>Cats</a> or <b>a</b> + <b>c</b> <i>|</i> d", {});
+  MarkLiterals([](std::string_view) { return true; }, &text);
+  EXPECT_EQ(FindSentences(text, /*split=*/true).size(), 3u);
+}
+
+TEST(LiteralMarks, WordsInUnknownLettersAreKept) {
+  MarkedText text = ReadPlain("Go to Красная площадь, 漢字。 or café ñ a β, ™ now", false);
+  MarkLiterals([](std::string_view letter) { return letter == "β" || letter == "™"; }, &text);
+  std::vector<std::string> kept;
+  for (const Mark& mark : text.marks) {
+    kept.push_back(text.text.substr(mark.text.begin, mark.text.size()));
+  }
+  EXPECT_THAT(kept, ElementsAre("Красная площадь", "漢字。", "™"));
 }
 
 TEST(LiteralMarks, WordsOfOpaqueElementsAreReadIfModelsCopyThem) {
@@ -149,6 +184,33 @@ TEST(LiteralMarks, AStandInIsSaidOnce) {
                                          marks);
   EXPECT_THAT(placement.marks, ElementsAre(TextSpan{5, 9}));
   EXPECT_THAT(placement.removed, ElementsAre(TextSpan{13, 18}));
+}
+
+// Nor does a space come in where the source has none.
+TEST(LiteralMarks, WhatTouchesPunctuationTouchesIt) {
+  const std::vector<SentenceMark> marks = {
+      {.kind = MarkKind::kOpaque, .text = {4, 6}, .read = "7294", .stand_in = true}};
+  const std::string target = "( 7294 , ja";
+  const Placement placement = PlaceMarks({.source = "b, (%s, a",
+                                          .target = target,
+                                          .source_tokens = {{4, 6}},
+                                          .target_tokens = {{2, 6}},
+                                          .attention = {}},
+                                         marks);
+  EXPECT_THAT(placement.removed, ElementsAre(TextSpan{1, 2}, TextSpan{6, 7}));
+}
+
+// The work for a sentence of literals alone is in proportion to its size.
+TEST(LiteralMarks, AreReadInLinearTime) {
+  const auto seconds = [](size_t literals) {
+    std::string raw;
+    for (size_t i = 0; i < literals; ++i) raw += "a %s | ";
+    const absl::Time begin = absl::Now();
+    EXPECT_GT(ReadOf(raw).size(), 5 * literals);
+    return absl::ToDoubleSeconds(absl::Now() - begin);
+  };
+  const auto least = [&](size_t n) { return std::min({seconds(n), seconds(n), seconds(n)}); };
+  EXPECT_LT(least(40000), 12 * least(8000));
 }
 
 }  // namespace

@@ -66,6 +66,13 @@ TEST(Literals, WhatStandsAroundWordsIsTwo) {
               ElementsAre("[", "**", "**", "](/a_(b) \"c\")", "![", "](x.png)", "[b]", "[/b]"));
   EXPECT_THAT(Found("2 * 3 * 4, cost* and tax*, and a[1](2"), IsEmpty());
   EXPECT_THAT(Found("**%s**"), ElementsAre("**%s**"));
+  EXPECT_THAT(Found("house² and 5 m²"), ElementsAre("²", "m²"));
+  EXPECT_THAT(Found("(%s) \"/etc/x\", '{0}' <a@b.example> (see C++) a(%d) [https://a.example]!"),
+              ElementsAre("(%s)", "\"/etc/x\"", "'{0}'", "<a@b.example>", "C++", "%d",
+                          "[https://a.example]"));
+  EXPECT_THAT(
+      Found("$t(a, {\"x\": \"(\\\")\"}) or $t(f(a)) {{ $t('a', {\"n\": 1}) $t(b) }}"),
+      ElementsAre("$t(a, {\"x\": \"(\\\")\"})", "$t(f(a))", "{{ $t('a', {\"n\": 1}) $t(b) }}"));
   EXPECT_THAT(Found("[u]an [old](b) [[page]][/u] [of ![it](c)](d)"),
               ElementsAre("[u]", "[", "](b)", "[[page]]", "[/u]", "[", "![", "](c)", "](d)"));
   EXPECT_THAT(Found("%Y-%m-%d %I64u"), ElementsAre("%Y-%m-%d", "%I64u"));
@@ -185,6 +192,18 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "1.0.0-alpha.1+build.5",
                                     "--dry-run",
                                     "--level=3",
+                                    "std::vector",
+                                    "localhost:8080",
+                                    "10.0.0.1:80",
+                                    "x²",
+                                    "C₆H₁₂O₆",
+                                    "10⁻³",
+                                    "d*mn",
+                                    "AT&T",
+                                    "100%%",
+                                    "@:{'x'}",
+                                    "=SUM(A1:(B2))",
+                                    "© 2019–2024",
                                     "\\n"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     for (const TextSource source : {TextSource::kProse, TextSource::kStrings}) {
@@ -194,9 +213,9 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 }
 
 TEST(Literals, OfStringsAreOrdinaryInProse) {
-  for (const std::string literal :
-       {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~", "^1", "[name]", "--help",
-        "-h", "camelCase", "F1", "IEC-9001", "&&", ".env", "build:prod", "[OPTION]"}) {
+  for (const std::string literal : {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~",
+                                    "^1", "[name]", "--help", "-h", "-h, --help", "camelCase", "F1",
+                                    "IEC-9001", "&&", ".env", "build:prod", "[OPTION]"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;
@@ -249,7 +268,7 @@ TEST(Literals, OrdinaryProseHasNone) {
   for (const char* text :
        {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
         "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law 1.",
-        "It costs $5 and/or $100; it's :) and 20 % d'intérêts, AT&T, 12:30, 50 % der Leute.",
+        "It costs $5 and/or $100; it's :) and 20 % d'intérêts, Tom & Ann, 12:30, 50 % der Leute.",
         "a,b and well-known iPhone, the years 1990-1995, \"he --but not she-- said\".",
         "Er sagte: »Nein« – z. B. heute, d. h. am 3. Mai um 14:30 Uhr."}) {
     EXPECT_THAT(Found(text), IsEmpty()) << text;

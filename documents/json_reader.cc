@@ -84,45 +84,9 @@ std::vector<size_t> Places(std::string_view raw) {
   return places;
 }
 
-constexpr std::string_view kReference = "$t(";
-constexpr size_t kMostReference = 1000;  // bytes
 // What the parser keeps of an object or array that is open, and what is kept for each byte of a
 // message while it is read.
 constexpr size_t kBytesOfLevel = 32, kBytesOfBranches = 48;
-
-// The bytes of a reference, `$t(dogs, {"count": 2})`, that the text begins with, up to the
-// parenthesis that closes it; 0 if none does.
-size_t ReferenceSize(std::string_view text) {
-  text = text.substr(0, kMostReference);
-  bool quoted = false;
-  size_t depth = 1;
-  for (size_t at = kReference.size(); at < text.size(); ++at) {
-    const char c = text[at];
-    if (c == '"') quoted = !quoted;
-    if (c == '\\' && quoted) ++at;
-    if (c == '(' && !quoted) ++depth;
-    if (c == ')' && !quoted && --depth == 0) return at + 1;
-  }
-  // With a quote that does not end, the first one does.
-  return quoted ? text.find(')') + 1 : 0;
-}
-
-// i18next's references to other texts are kept.
-InlineText WithReferences(std::string_view text, JsonStyle style, Patience* patience) {
-  InlineText out(patience);
-  for (size_t at; patience->Lasts(1) && (at = text.find(kReference)) != text.npos;) {
-    const std::string_view before = text.substr(0, at);
-    const size_t brace = before.rfind("{{");  // {{ $t('a') }} is one
-    const bool inside = brace != text.npos && before.find("}}", brace) == text.npos;
-    const size_t size = inside ? 0 : ReferenceSize(text.substr(at));
-    out.Text(text.substr(0, at));
-    if (size == 0) out.Text(kReference);
-    if (size > 0) out.Empty(SpellJson(text.substr(at, size), style));
-    text.remove_prefix(at + (size == 0 ? kReference.size() : size));
-  }
-  out.Text(text);
-  return out;
-}
 
 class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonHandler> {
  public:
@@ -208,9 +172,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
       const auto spell = [style = style_, quotes](std::string_view characters) {
         return SpellJson(quotes ? std::string(characters) : SpellApostrophes(characters), style);
       };
-      InlineText content = WithReferences(text, style_, &patience_);
-      if (!content.has_words()) return;
-      return Add(std::move(content).ToPassage(begin, end, lines_.At(begin), spell));
+      return Add(PlainPassage(begin, end, lines_.At(begin), text, spell));
     }
     if (places.size() != text.size() + 1) return;
     for (const IcuText& branch : icu) {

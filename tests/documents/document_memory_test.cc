@@ -66,7 +66,6 @@ TEST(DocumentMemory, BoundsFilesOfOnePart) {
       {"a.ts",
        In("<TS>", Many("<message><source>a</source><translation/></message>", kTimes), "</TS>")},
       {"a.json", In("[", Many("\"a\",", kTimes), "1]")},
-      {"references.json", In("[\"a", Many("$t(a)", kTimes), "\"]")},
       {"deep.json", Many("[", 10 * kTimes) + Many("]", 10 * kTimes)},
       {"branches.json", In("[\"{a,select,", Many("b{c}", kTimes), "}\"]")},
       {"a.arb", In("{", Many("\"a\":\"a\",", kTimes), "\"b\":1}")},

@@ -32,10 +32,10 @@ TEST(JsonReader, StringsAreTranslatedAndKeysKept) {
   constexpr std::string_view kPart =
       "{\"a\": \"One {{count}} \\\"x\\\"\",\n \"b\": [\"two\", 3, null, true, \"4\", "
       "{\"c\" : \"$t(key) three\"}] , \"d\":\"\"}\n";
-  EXPECT_THAT(TextsOf(ReadJson, kPart), ElementsAre("One {{count}} \"x\"", "two", "<x1/> three"));
+  EXPECT_THAT(TextsOf(ReadJson, kPart), ElementsAre("One {{count}} \"x\"", "two", "$t(key) three"));
   EXPECT_EQ(InUpperCase(ReadJson, kPart),
             "{\"a\": \"ONE {{count}} \\\"X\\\"\",\n \"b\": [\"TWO\", 3, null, true, \"4\", "
-            "{\"c\" : \"$t(key) THREE\"}] , \"d\":\"\"}\n");
+            "{\"c\" : \"$T(KEY) THREE\"}] , \"d\":\"\"}\n");
 }
 
 TEST(JsonReader, EscapesAsTheFileDoes) {
@@ -57,25 +57,6 @@ TEST(JsonReader, BranchesOfAMessageAreTextsOfTheirOwn) {
       "{BIRDS}} HERE}}\"]");
   EXPECT_THAT(TextsOf(ReadJson, "[\"{when, date, short} or {a, b\"]"),
               ElementsAre("{when, date, short} or {a, b"));
-}
-
-TEST(JsonReader, ReferencesAreKeptWholeAndEscaped) {
-  constexpr std::string_view kPart =
-      "{\"a\": \"See $t(girl, { \\\"count\\\": {{girls}} }) now.\","
-      " \"b\": \"One $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) here\","
-      " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $t(dog\"}";
-  for (const PassageReader reader : {ReadJson, ReadArb}) {
-    EXPECT_THAT(TextsOf(reader, kPart),
-                ElementsAre("See <x1/> now.", "One <x1/> <x2/> here", "A $t(dog"));
-    EXPECT_EQ(InUpperCase(reader, kPart),
-              "{\"a\": \"SEE $t(girl, { \\\"count\\\": {{girls}} }) NOW.\","
-              " \"b\": \"ONE $t(dog, {\\\"x\\\": \\\"(\\\\\\\")\\\"}) $t(f(a)) HERE\","
-              " \"c\": \"$t(key, {\\\"context\\\": \\\"male\\\"})\", \"d\": \"A $T(DOG\"}");
-  }
-  EXPECT_THAT(TextsOf(ReadJson, "[\"See {{ $t('a') }} now\"]"),
-              ElementsAre("See {{ $t('a') }} now"));
-  EXPECT_EQ(With("Ein <x1/>", ReadJson, "[\"A $t(\\u00e9, {\\\"a\\\": 1})\"]"),
-            "[\"Ein $t(\\u00e9, {\\\"a\\\": 1})\"]");
 }
 
 // Every passage, written with its own text, is the string that it was.

@@ -8,9 +8,45 @@
 #include "engine/base/utf8.h"
 
 namespace dragoman {
+namespace {
+
+// The <ept> that ends the <bpt> at events[start]: with the same number, and with whole pairs in
+// between; 0 if there is none.
+size_t EndOfCode(std::string_view part, const std::vector<XmlEvent>& events, size_t start,
+                 size_t end) {
+  constexpr size_t kMostBetween = 512;  // events, so that the time is that of the text
+  const auto number = [&](size_t i) {
+    const std::string_view tag = XmlBytes(part, events[i]);
+    return XmlAttributeOr(tag, "rid", XmlAttributeOr(tag, "i", XmlAttributeOr(tag, "id")));
+  };
+  int depth = 0;
+  for (size_t i = events[start].partner + 1; i < std::min(end, start + kMostBetween); ++i) {
+    if (events[i].kind == XmlEvent::kEnd) break;
+    if (events[i].kind != XmlEvent::kStart) continue;
+    const std::string_view name = LocalXmlName(events[i].name);
+    if (name == "ept" && depth-- == 0) return number(i) == number(start) ? i : 0;
+    if (name == "bpt") ++depth;
+    i = events[i].partner;
+  }
+  return 0;
+}
+
+// Whether that is a code of XLIFF or TMX which stands for no word, as <ph>%s</ph> does.
+bool IsWordless(std::string_view name, std::string_view inside) {
+  return name == "bpt" || name == "ept" || name == "it" || name == "ut" ||
+         (name == "ph" && inside.starts_with('<'));
+}
+
+}  // namespace
+
 InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& events, size_t begin,
                           size_t end, const XmlContent& content, Patience* patience) {
   InlineText text(patience);
+  std::vector<size_t> codes;  // that end the open ones
+  const auto whole = [&](size_t start) {
+    return std::string(
+        part.substr(events[start].begin, events[events[start].partner].end - events[start].begin));
+  };
   for (size_t i = begin; i < end && patience->Lasts(sizeof(XmlEvent)); ++i) {
     const XmlEvent& event = events[i];
     const std::string_view bytes = XmlBytes(part, event);
@@ -24,6 +60,16 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
       text.Close();
     } else if (event.kind != XmlEvent::kStart) {
       text.Empty(std::string(bytes));
+    } else if (!codes.empty() && i == codes.back()) {
+      text.Close();
+      codes.pop_back();
+      i = event.partner;
+    } else if (const size_t code =
+                   LocalXmlName(event.name) == "bpt" ? EndOfCode(part, events, i, end) : 0;
+               code > 0) {
+      text.Open(whole(i), whole(code));
+      codes.push_back(code);
+      i = event.partner;
     } else if (const XmlEvent& close = events[event.partner]; close.begin == close.end) {
       text.Empty(std::string(bytes));
       i = event.partner;
@@ -34,7 +80,11 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
       for (size_t j = i + 1; j < event.partner; ++j) {
         if (events[j].kind == XmlEvent::kText) inside += XmlText(XmlBytes(part, events[j]));
       }
-      text.Opaque(std::string(part.substr(event.begin, close.end - event.begin)), inside);
+      if (IsWordless(LocalXmlName(event.name), inside)) {
+        text.Empty(whole(i));
+      } else {
+        text.Opaque(whole(i), inside);
+      }
       i = event.partner;
     }
   }

@@ -51,8 +51,7 @@ TEST(XliffReader, InlineElementsAreMarksAndCodeIsCopied) {
   const std::string part = First(
       "<trans-unit><source>Press <g id='1'>O<x id='2'/>K</g> <ph id='3'>&lt;b&gt;</ph>"
       "</source></trans-unit>");
-  EXPECT_THAT(TextsOf(ReadXliff, part),
-              ElementsAre("Press <x1>O<x2/>K</x1> <x3 translate=\"no\">&lt;b&gt;</x3>"));
+  EXPECT_THAT(TextsOf(ReadXliff, part), ElementsAre("Press <x1>O<x2/>K</x1> <x3/>"));
   EXPECT_EQ(InUpperCase(ReadXliff, part),
             First("<trans-unit><source>Press <g id='1'>O<x id='2'/>K</g> <ph id='3'>&lt;b&gt;</ph>"
                   "</source><target>PRESS <g id='1'>O<x id='2'/>K</g> <ph id='3'>&lt;b&gt;</ph>"
@@ -120,6 +119,22 @@ TEST(XliffReader, BranchesOfAMessageAreTranslated) {
   EXPECT_EQ(TranslatedBy([](const Passage&) { return "<x2/>\neine Katze"; }, ReadXliff, part),
             First("<trans-unit>" + source + "<target>" + source.substr(8, source.size() - 17) +
                   "</target></trans-unit>"));
+}
+
+// Codes that begin and end something are its tags; others stand between words, but <ph>%s</ph> is
+// one.
+TEST(XliffReader, CodesAreNoWords) {
+  const auto seen = [](const std::string& source) {
+    return TextsOf(ReadXliff, First("<trans-unit><source>" + source + "</source></trans-unit>"));
+  };
+  EXPECT_THAT(seen("a <bpt id='1'>&lt;b></bpt>c <bpt id='2'/>d<ept id='2'/><ept id='1'>x</ept> e"),
+              ElementsAre("a <x1>c <x2>d</x2></x1> e"));
+  EXPECT_THAT(seen("<bpt id='1'>b</bpt>a<bpt id='2'>i</bpt>b<ept id='1'>c</ept>c<ept id='2'/>"),
+              ElementsAre("<x1/>a<x2/>b<x3/>c<x4/>"));
+  EXPECT_THAT(seen("<g id='1'>a<bpt id='1'>b</bpt></g><ept id='1'>c</ept> <it id='3'>x</it>"),
+              ElementsAre("<x1>a<x2/></x1><x3/> <x4/>"));
+  EXPECT_THAT(seen("a <ph id='1'>%s</ph> <ph id='2'>&lt;br/></ph> b"),
+              ElementsAre("a <x1 translate=\"no\">%s</x1> <x2/> b"));
 }
 
 TEST(XliffReader, RefusesOtherFiles) {

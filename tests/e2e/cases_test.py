@@ -163,6 +163,13 @@ def pairs(case):
                 open_tags.append(name)
 
 
+def codes(case):
+    """As often in the translation as in the source, and around a word if they were."""
+    for pattern in (r"<bpt.*?/bpt>", r"<ept.*?/ept>", r"<it.*?/it>", r"<ph.*?/ph>"):
+        case.test.assertEqual(len(re.findall(pattern, case.out)), 2 * len(re.findall(pattern, case.source)), case.out)
+    case.test.assertEqual(len(re.findall(r"</bpt>[^\W\d][^<]*<", case.out)), 6, case.out)
+
+
 CHECKS = {
     "07-literals.json": literals_by_key,
     "16b.json": i18next,
@@ -190,6 +197,9 @@ CHECKS = {
     "27-style.vtt": lambda case: (case.keep(r".*-->.*"), case.contains(case.source.split("00:")[0])),
     "28-pairs.json": pairs,
     "29-dialogue.srt": lambda case: (case.same_cues(), case.keep("(?:^|(?<= )|(?<=>))[-–] ", "&nbsp;", "&rarr;", TAGS)),
+    "30-signs.html": lambda case: case.keep(TAGS, r"<(\w+)>(?:\*|=|&raquo;)</", r"&[gl]t;|AT&amp;T&reg;|H₂O\*", "/ <| \\|",
+                                            r"\(https://example.org/a\)"),
+    "31-codes.tmx": codes,
     "40-t.yml": rails,
     "41-nbsp.yml": yaml_is_read,
     "42.md": lambda case: (case.keep(r"\$[A-Z]+", "<br/?>"), case.lacks("\\$")),

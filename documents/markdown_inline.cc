@@ -73,17 +73,25 @@ bool IsCopied(const Item& item) {
          item.raw.find("translate=\"no\"") != std::string::npos;
 }
 
+// What stands over the words of <ruby> is not read.
+bool IsAnnotation(const Item& item) {
+  const std::string name = item.raw.starts_with('<') ? HtmlTagName(item.raw) : "";
+  return name == "rt" || name == "rp" || name == "rtc";
+}
+
 InlineText Compose(const std::vector<Item>& items, size_t begin, size_t end, Patience* patience) {
   InlineText text(patience);
   for (size_t i = begin; i < end && patience->Lasts(1); ++i) {
     const Item& item = items[i];
-    if (item.kind == Item::kOpen && IsCopied(item)) {
+    const bool annotation = item.kind == Item::kOpen && IsAnnotation(item);
+    if (annotation || (item.kind == Item::kOpen && IsCopied(item))) {
       std::string raw, characters;
       for (size_t j = i; j <= item.partner; ++j) {
         raw += items[j].raw.empty() ? items[j].text : items[j].raw;
         characters += items[j].text;
       }
-      text.Opaque(std::move(raw), characters);
+      if (annotation) text.Empty(std::move(raw));
+      if (!annotation) text.Opaque(std::move(raw), characters);
       i = item.partner;
     } else if (item.kind == Item::kText) {
       text.Text(item.text);

@@ -62,6 +62,11 @@ TEST(MarkdownReader, OneDashDividesTheHeadOfATableFromItsRows) {
   EXPECT_EQ(Upper("<p>a | b\n-|-\nc</p>\n\nd\n"), "<p>A | B\n-|-\nC</p>\n\nD\n");
 }
 
+TEST(MarkdownReader, AnnotationsOfRubyAreNotRead) {
+  EXPECT_THAT(TextsOf(ReadMarkdown, "a <ruby>b c<rp>(</rp><rt>d *e*</rt><rp>)</rp></ruby> f\n"),
+              ElementsAre("a <x1>b c<x2/><x3/><x4/></x1> f"));
+}
+
 TEST(MarkdownReader, CodeHtmlCommentsAndFrontMatterAreKept) {
   constexpr std::string_view kPart =
       "---\ntitle: kept\n---\n\ntext\n\n```c\nint kept;\n```\n\n    kept\n\n<!-- kept -->\n\n"

@@ -19,6 +19,8 @@ constexpr size_t kMostName = 30;      // bytes of the name of a speaker
 
 constexpr std::string_view kSpeakerMarks[] = {"-", "\u2013", "\u2014", ">>", "&gt;&gt;"};
 constexpr std::string_view kMusic[] = {"\u266a", "\u266b", "\u266c", "\U0001f3b5", "\U0001f3b6"};
+constexpr std::pair<std::string_view, std::string_view> kQuotes[] = {
+    {"\"", "\""}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"‘", "’"}, {"「", "」"}};
 constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {
     {"[", "]"}, {"(", ")"}, {"# ", " #"}, {"\uff08", "\uff09"}, {"\u3010", "\u3011"}};
 
@@ -118,6 +120,12 @@ std::string_view WithoutAround(std::string_view text, bool braces) {
   if (const size_t mark = SpeakerMarkSize(text); mark > 0) return text.substr(mark);
   if (const size_t name = SpeakerNameSize(text); name > 0) return text.substr(name);
   if (const size_t dots = DotsInFront(text); dots > 0) return text.substr(dots);
+  for (const auto& [open, close] : kQuotes) {  // "...the house."
+    const size_t dots = text.starts_with(open) ? DotsInFront(text.substr(open.size())) : 0;
+    if (dots == 0) continue;
+    text.remove_prefix(open.size() + dots);
+    return text.substr(0, text.size() - (text.ends_with(close) ? close.size() : 0));
+  }
   for (const std::string_view note : kMusic) {
     if (text.starts_with(note)) return text.substr(note.size());
     if (text.ends_with(note)) return text.substr(0, text.size() - note.size());

@@ -129,6 +129,7 @@ TEST(SubtitleReader, WhatStandsAroundACueStaysThere) {
   EXPECT_EQ(SrtAs("Ja", "{\\an8}<i>\u266a Yes \u266a</i>\n"), "{\\an8}<i>\u266a Ja \u266a</i>\n");
   EXPECT_EQ(SrtAs("Ja", "<i>- Yes.</i>"), "<i>- Ja</i>");
   EXPECT_EQ(SrtAs("Ja", "...yes."), "...Ja");
+  EXPECT_EQ(SrtAs("Ja", "\"...yes.\"\n<i>“…no.”</i>"), "\"...Ja\"\n<i>“…Ja”</i>");
   EXPECT_EQ(SrtAs("Ja", "- <i>… yes</i>\n... no"), "- <i>… Ja</i>\n... Ja");
   EXPECT_EQ(SrtAs("Ja", "<font color=\"#fff\">---</font>"), "<font color=\"#fff\">---</font>");
 }

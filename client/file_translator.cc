@@ -271,7 +271,9 @@ void FileTranslator::Deliver(const TranslationPipeline::Translated& translated) 
   }
   Open& open = *place.open;
   if (!open.report->error.ok()) return;
-  if (!translated.status.ok() && !options_.skip_errors) {
+  // A text that is too long stays as it is, and refuses no file.
+  const bool stays = options_.skip_errors || absl::IsInvalidArgument(translated.status);
+  if (!translated.status.ok() && !stays) {
     open.report->error = In(open.parts->At(place.passage), translated.status);
     open.report->refused = true;
     return;

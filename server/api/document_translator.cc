@@ -286,7 +286,10 @@ absl::Status DocumentTranslator::TakeError(const v1::Error& error, size_t passag
     absl::ConsumePrefix(&message, absl::StrCat(error.field(), ": "));
     return InvalidField(error.field(), std::string(message));
   }
-  if (!header_.skip_errors()) return Annotate(status, part->loop->At(passage), ": ");
+  // A text that is too long stays as it is, and refuses no file.
+  if (!header_.skip_errors() && !absl::IsInvalidArgument(status)) {
+    return Annotate(status, part->loop->At(passage), ": ");
+  }
   Take(passage, {.error = error.message()}, part);
   return absl::OkStatus();
 }

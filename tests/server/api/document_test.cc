@@ -179,18 +179,13 @@ TEST_F(DocumentTest, ClientsThatGoAwayLeaveNothingBehind) {
   server_->AwaitSample("dragoman_requests_in_flight", 0);
 }
 
-TEST(DocumentLimitsTest, APassageThatFailsIsNamedOrSkipped) {
+TEST(DocumentLimitsTest, APassageThatIsTooLongIsNamedAndStays) {
   ServerOptions options = TestOptions();
   options.limits.max_characters = 1000;
   TestServer server(options);
   const std::string text(1001, 'x');
   const std::string source = "The cat is old.\n\n" + text + "\n\nThe cat is old.\n";
-  v1::TranslateDocumentRequest header = HeaderFor("a.txt");
-  Translated translated = Send(&server, {header, Chunk(source)});
-  EXPECT_EQ(translated.status.error_code(), grpc::INVALID_ARGUMENT);
-  EXPECT_THAT(translated.status.error_message(), HasSubstr("a.txt, line 3: "));
-  header.mutable_header()->set_skip_errors(true);
-  translated = Send(&server, {header, Chunk(source)});
+  const Translated translated = Send(&server, {HeaderFor("a.txt"), Chunk(source)});
   ASSERT_TRUE(translated.status.ok()) << translated.status.error_message();
   EXPECT_EQ(translated.report.untranslated_passages(), 1);
   EXPECT_THAT(translated.report.warnings(), ElementsAre(HasSubstr("a.txt, line 3: ")));

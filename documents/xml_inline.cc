@@ -10,21 +10,15 @@
 namespace dragoman {
 namespace {
 
-// The <ept> that ends the <bpt> at events[start]: with the same number, and with whole pairs in
-// between; 0 if there is none.
-size_t EndOfCode(std::string_view part, const std::vector<XmlEvent>& events, size_t start,
-                 size_t end) {
+// The <ept> that ends the <bpt> at events[start], with whole pairs in between; 0 if there is none.
+size_t EndOfCode(const std::vector<XmlEvent>& events, size_t start, size_t end) {
   constexpr size_t kMostBetween = 512;  // events, so that the time is that of the text
-  const auto number = [&](size_t i) {
-    const std::string_view tag = XmlBytes(part, events[i]);
-    return XmlAttributeOr(tag, "rid", XmlAttributeOr(tag, "i", XmlAttributeOr(tag, "id")));
-  };
   int depth = 0;
   for (size_t i = events[start].partner + 1; i < std::min(end, start + kMostBetween); ++i) {
     if (events[i].kind == XmlEvent::kEnd) break;
     if (events[i].kind != XmlEvent::kStart) continue;
     const std::string_view name = LocalXmlName(events[i].name);
-    if (name == "ept" && depth-- == 0) return number(i) == number(start) ? i : 0;
+    if (name == "ept" && depth-- == 0) return i;
     if (name == "bpt") ++depth;
     i = events[i].partner;
   }
@@ -65,7 +59,7 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
       codes.pop_back();
       i = event.partner;
     } else if (const size_t code =
-                   LocalXmlName(event.name) == "bpt" ? EndOfCode(part, events, i, end) : 0;
+                   LocalXmlName(event.name) == "bpt" ? EndOfCode(events, i, end) : 0;
                code > 0) {
       text.Open(whole(i), whole(code));
       codes.push_back(code);

@@ -125,7 +125,7 @@ class NumberComparison {
  private:
   std::vector<Number> MatchWholeNumbers(const std::vector<Number>& source);
   bool MatchOther(const Item& item);
-  bool MatchOther(int value) { return MatchOther(Item{{}, {absl::StrCat(value)}, {}}); }
+  bool MatchOther(int value, bool apart = false);
   void Match(const Item& other);
   void AddMissing(const Number& number, std::vector<Missing>* missing);
   bool IsExcused(const Item& number);
@@ -205,6 +205,18 @@ std::vector<Number> NumberComparison::MatchWholeNumbers(const std::vector<Number
     others_.insert(others_.end(), items.begin(), items.end());
   }
   return left;
+}
+
+// Matches a number of that value; not a part of a word, "zwanzig24", if it is to stand apart.
+bool NumberComparison::MatchOther(int value, bool apart) {
+  const Item number = {{}, {absl::StrCat(value)}, {}};
+  for (const Item& item : others_) {
+    const std::string_view before = target_.substr(0, item.span.begin);
+    const bool glued =
+        !before.empty() && !IsAsciiDigit(before.back()) && IsWordCharacter(LastCodePoint(before));
+    if (item.Matches(number) && !(apart && glued)) return Match(item), true;
+  }
+  return false;
 }
 
 // Matches a number with the same value, if there is one.
@@ -287,7 +299,7 @@ bool NumberComparison::IsOnAnotherClock(int value) {
   if (value <= 24 && MatchOther(OtherHour(value))) return true;
   for (const int century : {1800, 1900, 2000}) {
     if (value < 100 && MatchOther(century + value)) return true;
-    if (value >= century && value < century + 100 && MatchOther(value - century)) return true;
+    if (value >= century && value < century + 100 && MatchOther(value - century, true)) return true;
   }
   return false;
 }

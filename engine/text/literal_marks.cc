@@ -10,6 +10,7 @@
 #include "engine/base/utf8.h"
 #include "engine/text/html_elements.h"
 #include "engine/text/literals.h"
+#include "engine/text/splitter.h"
 #include "engine/text/words.h"
 
 namespace dragoman {
@@ -62,10 +63,10 @@ constexpr char32_t kLeftToModels[] =
 
 constexpr std::string_view kAsciiSymbols = "$%&@\\^_`{|}~";  // that begin no item of a list
 
-// Signs, "Name *", "a => b", "<5"; and what is one where white space is on both sides: "A | B".
+// Signs, "Name *", "a => b", "<5"; and what is one where white space is on both sides, "A | B", but
+// no marker of a list.
 constexpr std::string_view kSigns = "*=", kOfSigns = "*=<>!:+-";
 constexpr std::string_view kApart = "*=<>+/|#^~\\@_", kOfApart = "*=<>+/|#^~\\@_!:-";
-constexpr std::string_view kMarkers = "*+>#";  // of lists, which are no part of their sentences
 
 // The end of the sign that begins at `begin` of the segment, and ends by `end`; `begin` if none
 // does.
@@ -81,11 +82,8 @@ size_t EndOfSign(std::string_view segment, size_t begin, size_t end) {
     const size_t apart = run(kOfApart);
     size_t next = apart;
     if (apart == segment.size() || IsWhiteSpace(NextCodePoint(segment, &next))) {
-      const size_t before = segment.substr(0, begin).find_last_not_of(" \t");
-      const bool begins_line = before == segment.npos || segment[before] == '\n';
-      const bool marker = kMarkers.find(segment[begin]) != kMarkers.npos &&
-                          (apart == begin + 1 || segment[begin] == '>' || segment[begin] == '#');
-      return has(apart, kApart) && !(begins_line && marker) ? apart : begin;
+      const bool marker = WithoutListMarker(segment, {begin, segment.size()}).begin > begin;
+      return has(apart, kApart) && !marker ? apart : begin;
     }
   }
   const size_t sign = run(kOfSigns);
@@ -113,16 +111,20 @@ std::string_view SignInElement(const MarkedText& text, size_t begin,
   return "";
 }
 
-// Whether what stands there separates what is said apart: "Home | Cats"; not quotes: "« Home »".
+// Whether what stands there separates what is said apart: "Home | Cats", "« Back"; not quotes:
+// "« Home »".
 bool Separates(std::string_view text, size_t begin, size_t end) {
-  constexpr std::string_view kSeparators[] = {"|", "||", "·", "•", "»", "›"};
+  constexpr std::string_view kSeparators[] = {"|", "||", "·", "•", "»", "›", "«", "‹"};
   constexpr size_t kQuotation = 200;  // bytes
   const std::string_view sign = text.substr(begin, end - begin), before = text.substr(0, begin);
-  const std::string_view near = before.substr(begin - std::min(begin, kQuotation));
+  const bool opens = sign == "«" || sign == "‹";
+  std::string_view near =
+      opens ? text.substr(end, kQuotation) : before.substr(begin - std::min(begin, kQuotation));
+  near = opens ? near.substr(0, near.find('|')) : near.substr(near.rfind('|') + 1);
   return std::find(std::begin(kSeparators), std::end(kSeparators), sign) != std::end(kSeparators) &&
          (begin == 0 || IsWhiteSpace(LastCodePoint(before))) &&
          (end == text.size() || IsWhiteSpace(NextCodePoint(text, &end))) &&
-         near.find("«") == near.npos && near.find("‹") == near.npos;
+         near.find(opens ? "»" : "«") == near.npos && near.find(opens ? "›" : "‹") == near.npos;
 }
 
 constexpr char32_t kForeign = 0x370;  // no Latin letter from here on
@@ -176,11 +178,11 @@ void FindSymbols(const MarkedText& text, TextSpan segment, TextSpan part, const 
             : segment.begin + EndOfSign(own, first - segment.begin, end - segment.begin);
     if (sign > first) {
       i = add(first, sign);
-      // "<a>Home</a> / <a>Cats</a>"
+      // "<a>Home</a> / <a>Cats</a> > <b>Dogs</b>"
       const bool between = tag != text.tags.begin() && std::prev(tag)->closes &&
                            std::prev(tag)->text + 1 == first && tag != text.tags.end() &&
                            !tag->closes && tag->text == sign + 1;
-      found->back().breaks |= between && all.substr(first, sign - first) == "/";
+      found->back().breaks |= between && sign == first + 1 && (c == '/' || c == '>');
     } else if (c < 0x80 && kOfSigns.find(static_cast<char>(c)) != kOfSigns.npos) {
       i = std::min(all.find_first_not_of(kOfSigns, first), end);  // punctuation
     } else if (c >= 0x80 || kAsciiSymbols.find(static_cast<char>(c)) != kAsciiSymbols.npos) {

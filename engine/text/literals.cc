@@ -167,7 +167,8 @@ constexpr Pattern kPatterns[] = {
               R"(it|nl|pl|pt|ru|uk|us|ch|at|be|se|br|cn|jp)(?:[/?#:])" URL_CHARACTER R"(*)?))",
      .whole_word = true,
      .trims = true},
-    {LiteralKind::kPath, NotAfter::kWord, R"((?:[A-Za-z]:|\\\\[\w.-]+)\\[^\s<>"|?*:;,]*[\w\\])"},
+    {LiteralKind::kPath, NotAfter::kWord,
+     R"((?:[A-Za-z]:|\\\\[\w.-]+)\\(?:[^\s<>"|?*:;,]*[\w\\])?)"},
     {LiteralKind::kPath, NotAfter::kWord,
      R"((?:(?:~|\.\.?)/[\w.@+{}$-]+|/[\w.@+{}$-]+/[\w.@+{}$-]*)(?:/[\w.@+*{}$-]+)*/?)", AlwaysTrue,
      false, true},
@@ -272,7 +273,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kHandle, NotAfter::kWord, R"(@[A-Za-z_][\w.-]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"},
     {LiteralKind::kHandle, NotAfter::kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
     {LiteralKind::kCode, NotAfter::kWord, R"(#\d{1,5}|\d{4}-\d\d-\d\d)", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(\[\d{1,3}\])"},  // a note
+    {LiteralKind::kCode, NotAfter::kNothing, R"(\[\d{1,3}\])"},  // a note
+    {LiteralKind::kTag, NotAfter::kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
     {LiteralKind::kHandle, NotAfter::kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)", AlwaysTrue, true},
@@ -298,12 +300,19 @@ constexpr Pattern kPatterns[] = {
      AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+)"},
+    // What models write as other digits; degrees; "9–5"; a telephone number.
+    {LiteralKind::kCode, NotAfter::kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
+    {LiteralKind::kCode, NotAfter::kWord,
+     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d{1,4}–\d{1,4}|(?:\d{3}-)?\d{3}-\d{4})", AlwaysTrue,
+     true},
+    {LiteralKind::kPath, NotAfter::kVisible, "/[a-z][a-z0-9_-]+", AlwaysTrue, true},
     // Of a spreadsheet; the years of a copyright.
     {LiteralKind::kCode, NotAfter::kVisible, R"(=[A-Z][A-Z.]*\((?:[^()]|\([^()]*\))*\))"},
     {LiteralKind::kCode, NotAfter::kWord, R"((?:©|\([cC]\)) ?\d{4}(?:[-–]\d{4})?)", AlwaysTrue,
      true},
     // Formulas, "x²", "H₂O", but not the number of a note, "house²"; what is not written out,
     // "d*mn".
+    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z]=[\w²³¹⁰-₎.+*/()-]*[\w²³¹⁰-₎)])"},
     {LiteralKind::kCode, NotAfter::kWord, R"((?:\pL{1,2}|\d+)[²³¹⁰-₎]+(?:\w{1,2}[²³¹⁰-₎]*)*)",
      AlwaysTrue, true},
     {LiteralKind::kBreak, NotAfter::kNothing, "[²³¹⁰-₎]+"},

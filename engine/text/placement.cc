@@ -67,7 +67,6 @@ class Placer {
   TextSpan SpanOf(size_t mark, Interval cells) const;
   int EndOf(size_t mark) const;
   bool IsUnread(size_t mark) const;
-  size_t Touched(size_t parent, size_t child) const;
   size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
   std::string_view Said(size_t t) const {
     const TextSpan span = links_.target()[t].span;
@@ -276,30 +275,15 @@ void Placer::PlaceChildren(size_t parent) {
     }
     size_t place = std::clamp(gaps_.PlaceOf(marks_[m]), span.begin, span.end);
     if (const int end = EndOf(m); end != 0) place = end < 0 ? span.begin : span.end;
-    if (const size_t other = Touched(parent, i); other != m) {  // "%s™"
-      place = other < m ? spans_[other].end : spans_[other].begin;
+    if (i > 0 && IsUnread(m)) {  // "%s™"
+      const SentenceMark& before = marks_[children_[parent][i - 1]];
+      const bool touches =
+          before.kind == MarkKind::kOpaque && before.text.end == marks_[m].text.begin;
+      if (touches) place = spans_[children_[parent][i - 1]].end;
     }
     place = Outside(place, m, placed);
     spans_[m] = {place, place};
   }
-}
-
-// Which other mark of the same parent an unread one touches; itself if none.
-size_t Placer::Touched(size_t parent, size_t child) const {
-  const std::vector<size_t>& children = children_[parent];
-  const size_t mark = children[child];
-  if (!IsUnread(mark)) return mark;
-  if (child > 0) {
-    const SentenceMark& before = marks_[children[child - 1]];
-    if (before.kind == MarkKind::kOpaque && before.text.end == marks_[mark].text.begin) {
-      return children[child - 1];
-    }
-  }
-  if (child + 1 < children.size()) {
-    const SentenceMark& after = marks_[children[child + 1]];
-    if (after.stand_in && after.text.begin == marks_[mark].text.end) return children[child + 1];
-  }
-  return mark;
 }
 
 // -1 or 1 if the mark stands at the beginning or the end of the words of the one around it.
@@ -365,29 +349,14 @@ std::vector<TextSpan> Placer::StrayCopies() const {
   return copies;
 }
 
-// Adds the spaces between a stand-in and punctuation, where both touch in the source: "( 7005 )".
+// Adds the space between a stand-in and what it touches in the source: "( 7005".
 void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
-  const std::string_view source = sentence_.source, target = sentence_.target;
-  const size_t before = removed->size();
   for (size_t m = 0; m < marks_.size(); ++m) {
-    const TextSpan from = marks_[m].text, to = spans_[m];
-    if (!marks_[m].stand_in || to.size() == 0) continue;
-    const auto add = [&](size_t space, bool touches, char mark) {
-      constexpr std::string_view kTouching = "()[]{}<>/:=#@~_+-.,";
-      if (touches && target[space] == ' ' && kTouching.find(mark) != kTouching.npos) {
-        removed->push_back({space, space + 1});
-      }
-    };
-    if (from.begin > 0 && to.begin > 1) {
-      const char mark = source[from.begin - 1];
-      add(to.begin - 1, target[to.begin - 2] == mark, mark);
-    }
-    if (from.end < source.size() && to.end + 1 < target.size()) {
-      const char mark = source[from.end];
-      add(to.end, target[to.end + 1] == mark && mark != ':', mark);
-    }
+    const size_t from = marks_[m].text.begin, to = spans_[m].begin;
+    if (!marks_[m].stand_in || spans_[m].size() == 0 || from == 0 || to < 2) continue;
+    const bool touches = sentence_.target[to - 2] == sentence_.source[from - 1];
+    if (touches && sentence_.target[to - 1] == ' ') removed->push_back({to - 1, to});
   }
-  if (removed->size() == before) return;
   std::sort(removed->begin(), removed->end(),
             [](TextSpan a, TextSpan b) { return a.begin < b.begin; });
 }

@@ -54,6 +54,8 @@ TEST(LiteralCheck, DatesAndTimesAreComparedByTheirNumbers) {
   EXPECT_THAT(FaultsOf("at 8:00", "um acht"), IsEmpty());
   EXPECT_THAT(FaultsOf("at 2:30", "um 2.40 Uhr"), ElementsAre("30 -> 40"));
   EXPECT_THAT(FaultsOf("the '90s", "die 1990er"), IsEmpty());
+  EXPECT_THAT(FaultsOf("in 2024", "'24"), IsEmpty());
+  EXPECT_THAT(FaultsOf("in 2024", "zwanzig24"), ElementsAre("2024 -> 24"));
 }
 
 TEST(LiteralCheck, NumbersMayBeSpelledOut) {

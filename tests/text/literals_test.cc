@@ -64,8 +64,9 @@ TEST(Literals, WhatStandsAroundWordsIsTwo) {
               ElementsAre("**", "%s", "**", "*", "*", "_", "_", "~~", "~~", "***", "***"));
   EXPECT_THAT(Found("See [our **rules**](/a_(b) \"c\") and ![it](x.png), [b]x[/b]."),
               ElementsAre("[", "**", "**", "](/a_(b) \"c\")", "![", "](x.png)", "[b]", "[/b]"));
-  EXPECT_THAT(Found("2 * 3 * 4, cost* and tax*, and a[1](2"), IsEmpty());
+  EXPECT_THAT(Found("2 * 3 * 4, cost* and tax*, and a[1](2"), ElementsAre("[1]"));
   EXPECT_THAT(Found("**%s**"), ElementsAre("**%s**"));
+  EXPECT_THAT(Found("cat[1] and [sic] or [see %s]"), ElementsAre("[1]", "[", "]", "[", "%s", "]"));
   EXPECT_THAT(Found("house² and 5 m²"), ElementsAre("²", "m²"));
   EXPECT_THAT(Found("(%s) \"/etc/x\", '{0}' <a@b.example> (see C++) a(%d) [https://a.example]!"),
               ElementsAre("(%s)", "\"/etc/x\"", "'{0}'", "<a@b.example>", "C++", "%d",
@@ -199,6 +200,14 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "C₆H₁₂O₆",
                                     "10⁻³",
                                     "d*mn",
+                                    "E=mc²",
+                                    "1½",
+                                    "②",
+                                    "20 °C",
+                                    "9–5",
+                                    "555-123-4567",
+                                    "C:\\",
+                                    "/etc",
                                     "AT&T",
                                     "100%%",
                                     "@:{'x'}",
@@ -213,16 +222,17 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 }
 
 TEST(Literals, OfStringsAreOrdinaryInProse) {
-  for (const std::string literal : {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~",
-                                    "^1", "[name]", "--help", "-h", "-h, --help", "camelCase", "F1",
-                                    "IEC-9001", "&&", ".env", "build:prod", "[OPTION]"}) {
+  for (const std::string literal :
+       {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~", "^1", "--help", "-h",
+        "-h, --help", "camelCase", "F1", "IEC-9001", "&&", ".env", "build:prod"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;
   }
   EXPECT_THAT(Found("open '{'0'}' or '{0}'", TextSource::kStrings),
               ElementsAre("'{'0'}'", "'{0}'"));
-  EXPECT_THAT(Found("[%name]", TextSource::kStrings), ElementsAre("[%name]"));
+  EXPECT_THAT(Found("[%name] [name] [OPTION]", TextSource::kStrings),
+              ElementsAre("[%name]", "[name]", "[OPTION]"));
   EXPECT_THAT(Found("A\\nb \\u2026", TextSource::kStrings), ElementsAre("\\n", "\\u2026"));
 }
 

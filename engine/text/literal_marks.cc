@@ -118,13 +118,15 @@ bool Separates(std::string_view text, size_t begin, size_t end) {
   constexpr size_t kQuotation = 200;  // bytes
   const std::string_view sign = text.substr(begin, end - begin), before = text.substr(0, begin);
   const bool opens = sign == "«" || sign == "‹";
+  const bool quotes = opens || sign == "»" || sign == "›";
   std::string_view near =
       opens ? text.substr(end, kQuotation) : before.substr(begin - std::min(begin, kQuotation));
   near = opens ? near.substr(0, near.find('|')) : near.substr(near.rfind('|') + 1);
   return std::find(std::begin(kSeparators), std::end(kSeparators), sign) != std::end(kSeparators) &&
          (begin == 0 || IsWhiteSpace(LastCodePoint(before))) &&
          (end == text.size() || IsWhiteSpace(NextCodePoint(text, &end))) &&
-         near.find(opens ? "»" : "«") == near.npos && near.find(opens ? "›" : "‹") == near.npos;
+         (!quotes ||
+          (near.find(opens ? "»" : "«") == near.npos && near.find(opens ? "›" : "‹") == near.npos));
 }
 
 constexpr char32_t kForeign = 0x370;  // no Latin letter from here on

@@ -197,7 +197,7 @@ CHECKS = {
     "27-style.vtt": lambda case: (case.keep(r".*-->.*"), case.contains(case.source.split("00:")[0])),
     "28-pairs.json": pairs,
     "29-dialogue.srt": lambda case: (case.same_cues(), case.keep("(?:^|(?<= )|(?<=>))[-–] ", "&nbsp;", "&rarr;", TAGS)),
-    "30-signs.html": lambda case: case.keep(TAGS, r"<(\w+)>(?:\*|=|&raquo;)</", r"&[gl]t;|AT&amp;T&reg;|H₂O\*", "/ <| \\|",
+    "30-signs.html": lambda case: case.keep(TAGS, r"<(\w+)>(?:\*|=|&raquo;)</", r"&[gl]t;|AT&amp;T|&reg;|H₂O\*", "/ <| \\|",
                                             r"\(https://example.org/a\)"),
     "31-codes.tmx": codes,
     "40-t.yml": rails,

@@ -69,8 +69,8 @@ TEST(Literals, WhatStandsAroundWordsIsTwo) {
   EXPECT_THAT(Found("cat[1] and [sic] or [see %s]"), ElementsAre("[1]", "[", "]", "[", "%s", "]"));
   EXPECT_THAT(Found("house² and 5 m²"), ElementsAre("²", "m²"));
   EXPECT_THAT(Found("(%s) \"/etc/x\", '{0}' <a@b.example> (see C++) a(%d) [https://a.example]!"),
-              ElementsAre("(%s)", "\"/etc/x\"", "'{0}'", "<a@b.example>", "C++", "%d",
-                          "[https://a.example]"));
+              ElementsAre("(%s)", "\"/etc/x\"", "'{0}'", "<a@b.example>", "C++", "%d", "[",
+                          "https://a.example", "]"));
   EXPECT_THAT(
       Found("$t(a, {\"x\": \"(\\\")\"}) or $t(f(a)) {{ $t('a', {\"n\": 1}) $t(b) }}"),
       ElementsAre("$t(a, {\"x\": \"(\\\")\"})", "$t(f(a))", "{{ $t('a', {\"n\": 1}) $t(b) }}"));

@@ -145,36 +145,24 @@ class Schemas {
 
   // The schema of one value of a field, in protobuf's JSON mapping.
   Json OfValue(const FieldDescriptor* field) {
-    switch (field->cpp_type()) {
-      case FieldDescriptor::CPPTYPE_INT32:
-        return {{"type", "integer"}, {"format", "int32"}};
-      case FieldDescriptor::CPPTYPE_UINT32:
-        return {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}};
-      case FieldDescriptor::CPPTYPE_INT64:
-      case FieldDescriptor::CPPTYPE_UINT64:
-        return {{"type", "string"}, {"pattern", "^-?[0-9]+$"}};
-      case FieldDescriptor::CPPTYPE_FLOAT:
-        return {{"type", "number"}, {"format", "float"}};
-      case FieldDescriptor::CPPTYPE_DOUBLE:
-        return {{"type", "number"}, {"format", "double"}};
-      case FieldDescriptor::CPPTYPE_BOOL:
-        return {{"type", "boolean"}};
-      case FieldDescriptor::CPPTYPE_STRING:
-        if (field->type() == FieldDescriptor::TYPE_BYTES) {
-          return {{"type", "string"}, {"format", "byte"}};
-        }
-        return {{"type", "string"}};
-      case FieldDescriptor::CPPTYPE_ENUM: {
-        Json values = Json::array();
-        for (int i = 0; i < field->enum_type()->value_count(); ++i) {
-          values.push_back(field->enum_type()->value(i)->name());
-        }
-        return {{"type", "string"}, {"enum", std::move(values)}};
-      }
-      case FieldDescriptor::CPPTYPE_MESSAGE:
-        return OfMessage(field->message_type());
+    static const Json kLong = {{"type", "string"}, {"pattern", "^-?[0-9]+$"}};
+    static const auto& plain = *new std::map<FieldDescriptor::Type, Json>{
+        {FieldDescriptor::TYPE_INT32, {{"type", "integer"}, {"format", "int32"}}},
+        {FieldDescriptor::TYPE_UINT32, {{"type", "integer"}, {"format", "int64"}, {"minimum", 0}}},
+        {FieldDescriptor::TYPE_INT64, kLong},
+        {FieldDescriptor::TYPE_UINT64, kLong},
+        {FieldDescriptor::TYPE_FLOAT, {{"type", "number"}, {"format", "float"}}},
+        {FieldDescriptor::TYPE_DOUBLE, {{"type", "number"}, {"format", "double"}}},
+        {FieldDescriptor::TYPE_BOOL, Json::object({{"type", "boolean"}})},
+        {FieldDescriptor::TYPE_BYTES, {{"type", "string"}, {"format", "byte"}}},
+        {FieldDescriptor::TYPE_STRING, Json::object({{"type", "string"}})}};
+    if (const auto found = plain.find(field->type()); found != plain.end()) return found->second;
+    if (field->message_type() != nullptr) return OfMessage(field->message_type());
+    Json values = Json::array();
+    for (int i = 0; i < field->enum_type()->value_count(); ++i) {
+      values.push_back(field->enum_type()->value(i)->name());
     }
-    return Json::object();
+    return {{"type", "string"}, {"enum", std::move(values)}};
   }
 
   Json OfMessage(const Descriptor* message) {

@@ -154,7 +154,7 @@ std::shared_ptr<FileTranslator::Open> FileTranslator::OpenFile(const FileToTrans
     if (error) return UnavailableError(directory.string(), ": ", error.message());
     ASSIGN_OR_RETURN(const std::string digest, dragoman::DigestOf(file.input, DigestKind::kSha256));
     std::string what = absl::StrCat(digest, "\n", std::string(file.format->name), "\n",
-                                    request_.SerializeAsString());
+                                    request_.SerializeAsString(), options_.document.encoding);
     for (const std::string& column : options_.document.columns)
       absl::StrAppend(&what, "\n", column);
     ASSIGN_OR_RETURN(open->journal, Journal::Open(file.output + ".part", HexSha256(what)));

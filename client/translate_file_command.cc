@@ -216,6 +216,8 @@ void AddTranslateFileCommand(CLI::App* app, const Console& console, ExitCode* ex
                       "DIRECTORY for the translations, with the folders of the inputs");
   command->add_option("--format", flags->list.format,
                       "what all the files are, whatever their names: text, ...");
+  command->add_option("--encoding", flags->translator.document.encoding,
+                      "of text files that do not say it: windows-1252, Shift_JIS, ...");
   command
       ->add_option("--columns", flags->translator.document.columns,
                    "of tables (CSV): the names or numbers of those to translate: name,2")

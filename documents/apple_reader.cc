@@ -36,8 +36,6 @@ class StringsReader {
       : part_(part), patience_(options), lines_(part) {}
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckUtf8(part_));
-    if (part_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     for (size_t begin = at_;; begin = at_) {
       RETURN_IF_ERROR(SkipSpaces());
       if (!patience_.Lasts(at_ - begin)) return patience_.status();

@@ -38,7 +38,6 @@ class CsvReader {
         rows_(part, separator, &patience_) {}
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckUtf8(part_));
     std::vector<CsvCell> row;
     for (bool first = true;; first = false) {
       ASSIGN_OR_RETURN(const bool more, rows_.Next(&row));

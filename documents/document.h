@@ -54,6 +54,7 @@ using PassageTranslations = std::vector<std::optional<std::string>>;
 struct DocumentOptions {
   std::string source_language;  // as BCP-47 tags; "": not known
   std::string target_language;
+  std::string encoding;  // of a text file, as iconv or a browser has it; "": as the file says
   std::vector<std::string> columns;     // CSV: names or numbers (from 1) of those to be translated
   size_t max_part_bytes = 256 << 20;    // of a part after decompression
   size_t max_total_bytes = 1024 << 20;  // of all parts
@@ -70,8 +71,9 @@ struct DocumentOptions {
   size_t wanted_step = 64 << 10;  // bytes that are done between two times
 };
 
-// Finds the passages of a part, in order.  INVALID_ARGUMENT, with the line, if it is damaged;
-// RESOURCE_EXHAUSTED if it takes more than max_memory; the error of DocumentOptions::wanted.
+// Finds the passages of a part, in order, which is UTF-8 (of properties, also ISO-8859-1).
+// INVALID_ARGUMENT, with the line, if it is damaged; RESOURCE_EXHAUSTED if it takes more than
+// max_memory; the error of DocumentOptions::wanted.
 using PassageReader = absl::StatusOr<std::vector<Passage>> (*)(std::string_view part,
                                                                const DocumentOptions& options);
 

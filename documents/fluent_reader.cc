@@ -40,8 +40,6 @@ class FluentReader {
       : part_(part), patience_(options), lines_(part) {}
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckUtf8(part_));
-    if (part_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     bool translated = false;  // the entry that attributes belong to
     while (at_ < part_.size()) {
       const size_t begin = at_;

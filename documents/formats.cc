@@ -11,6 +11,7 @@
 #include "documents/document.h"
 #include "documents/program_text.h"
 #include "documents/readers.h"
+#include "documents/source_text.h"
 #include "documents/text_encoding.h"
 #include "engine/base/patience.h"
 #include "engine/base/status.h"
@@ -103,7 +104,6 @@ class File : public Document {
   File(const DocumentFormat& format, std::string output, std::string bytes, DocumentOptions options)
       : format_(format),
         output_(std::move(output)),
-        encoding_(DecodeText(format.name, &bytes)),
         bytes_(std::move(bytes)),
         options_(std::move(options)),
         patience_(options_) {}
@@ -111,6 +111,7 @@ class File : public Document {
   absl::StatusOr<std::optional<absl::Span<const Passage>>> Next() override {
     if (read_) return std::nullopt;
     read_ = true;
+    ASSIGN_OR_RETURN(encoding_, DecodeText(format_.name, options_.encoding, &bytes_));
     absl::StatusOr<std::vector<Passage>> passages = format_.reader(bytes_, options_);
     if (!passages.ok()) return passages.status();
     passages_ = *std::move(passages);
@@ -129,9 +130,12 @@ class File : public Document {
     std::string out = Splice(bytes_, passages_, translations, &patience_);
     RETURN_IF_ERROR(patience_.status());
     RETURN_IF_ERROR(Check(out));
-    out = EncodeText(format_.name, encoding_, std::move(out));
+    const std::string encoded = EncodeText(format_.name, encoding_, out);
+    if (!encoding_.name.empty() && encoded == out && !IsAscii(out) && options_.warn != nullptr) {
+      options_.warn(absl::StrCat("is UTF-8 now, because ", encoding_.name, " lacks characters"));
+    }
     std::ofstream file(output_, std::ios::binary | std::ios::trunc);
-    file.write(out.data(), static_cast<std::streamsize>(out.size()));
+    file.write(encoded.data(), static_cast<std::streamsize>(encoded.size()));
     file.close();
     if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", output_));
     return absl::OkStatus();
@@ -153,8 +157,8 @@ class File : public Document {
 
   const DocumentFormat format_;
   const std::string output_;
-  const TextEncoding encoding_;
-  const std::string bytes_;  // in UTF-8
+  TextEncoding encoding_;
+  std::string bytes_;  // in UTF-8 when they are read
   const DocumentOptions options_;
   Patience patience_;
   std::vector<Passage> passages_;

@@ -19,9 +19,7 @@
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/patience.h"
-#include "engine/base/status.h"
 #include "engine/base/template_tags.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -56,7 +54,6 @@ bool IsVoid(std::string_view name) {
 // Whether it is XHTML: by its declaration, or the namespace of its first element.
 bool IsXhtml(std::string_view part) {
   constexpr size_t kMostHead = 2048;
-  if (part.starts_with(kByteOrderMark)) part.remove_prefix(kByteOrderMark.size());
   return part.starts_with("<?xml") ||
          part.substr(0, kMostHead).find("\"http://www.w3.org/1999/xhtml\"") != part.npos;
 }
@@ -309,7 +306,6 @@ class HtmlCutter {
 }  // namespace
 
 Passages ReadHtml(std::string_view part, const DocumentOptions& options) {
-  RETURN_IF_ERROR(CheckUtf8(part));
   return HtmlCutter(part, options).Cut();
 }
 

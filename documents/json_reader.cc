@@ -115,16 +115,15 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
     return true;
   }
 
-  absl::Status Read(size_t skipped) {
-    rapidjson::MemoryStream stream(part_.data() + skipped, part_.size() - skipped);
+  absl::Status Read() {
+    rapidjson::MemoryStream stream(part_.data(), part_.size());
     stream_ = &stream;
-    skipped_ = place_ = skipped;
     rapidjson::Reader reader;
     constexpr unsigned kFlags =
         rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
     if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
     RETURN_IF_ERROR(patience_.status());
-    const size_t place = std::min(reader.GetErrorOffset() + skipped, part_.size());
+    const size_t place = std::min(reader.GetErrorOffset(), part_.size());
     return DamagedAt(
         part_, place,
         absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
@@ -134,7 +133,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
 
  private:
   bool Advance() {
-    const size_t begin = std::exchange(place_, skipped_ + stream_->Tell());
+    const size_t begin = std::exchange(place_, stream_->Tell());
     return patience_.Lasts(place_ - begin);
   }
   // `kept_` counts the open values inside of one whose key begins with "@".
@@ -200,17 +199,16 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
   const JsonStyle style_;
   LineCounter lines_;
   const rapidjson::MemoryStream* stream_ = nullptr;
-  size_t skipped_ = 0, place_ = 0;  // behind what was read
-  std::string key_;                 // of the next value
+  size_t place_ = 0;  // behind what was read
+  std::string key_;   // of the next value
   int depth_ = 0, kept_ = 0;
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
   PassageList passages_{&patience_};
 };
 
 Passages ReadStrings(std::string_view part, bool arb, const DocumentOptions& options) {
-  RETURN_IF_ERROR(CheckUtf8(part));
   JsonHandler handler(part, arb, options);
-  RETURN_IF_ERROR(handler.Read(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+  RETURN_IF_ERROR(handler.Read());
   return handler.TakePassages();
 }
 

@@ -23,7 +23,6 @@
 #include "documents/source_text.h"
 #include "engine/base/patience.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -278,9 +277,7 @@ Passages ReadWide(const WideTables& wide, const DocumentOptions& options) {
 }  // namespace
 
 Passages ReadMarkdown(std::string_view part, const DocumentOptions& options) {
-  RETURN_IF_ERROR(CheckUtf8(part));
-  const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  const size_t skipped = mark + FrontMatter(part.substr(mark));
+  const size_t skipped = FrontMatter(part);
   const std::string_view source = part.substr(skipped);
   ASSIGN_OR_RETURN(std::vector<Passage> passages, ReadWide(WithWideTables(source), options));
   // What has such a line within, and so no table, is read as it stands.

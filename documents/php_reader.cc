@@ -52,7 +52,6 @@ class PhpReader {
   }
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckUtf8(part_));
     RETURN_IF_ERROR(Begin());
     PhpToken before, token;
     RETURN_IF_ERROR(Next(&token));

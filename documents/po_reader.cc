@@ -25,7 +25,6 @@
 #include "documents/source_text.h"
 #include "engine/base/patience.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -85,8 +84,7 @@ class PoReader {
         forms_(UsualPluralForms(options.target_language)) {}
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckUtf8(part_));
-    size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    size_t at = 0;
     if (!language_.empty()) header_ = Replacement(at, at, 1, NewHeader());
     for (line_ = 1; at < part_.size(); ++line_) {
       const size_t end = std::min(part_.find('\n', at), part_.size());

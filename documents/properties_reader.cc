@@ -60,9 +60,9 @@ class PropertiesReader {
       : part_(part), patience_(options), encoding_(EncodingOf(part)) {}
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckBytes());
-    size_t at = part_.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-    for (size_t begin = at; at < part_.size(); begin = at) {
+    const size_t zero = part_.find('\0');
+    if (zero != part_.npos) return DamagedAt(part_, zero, "has a zero byte");
+    for (size_t begin = 0, at = 0; at < part_.size(); begin = at) {
       at = std::min(part_.find_first_not_of(" \t\f\r\n", at), part_.size());
       if (!patience_.Lasts(at - begin)) return patience_.status();
       if (at == part_.size()) break;
@@ -77,13 +77,6 @@ class PropertiesReader {
   }
 
  private:
-  // A zero byte is not in a text; it is in UTF-16.
-  absl::Status CheckBytes() const {
-    const size_t zero = part_.find('\0');
-    if (part_.starts_with("\xff\xfe") || part_.starts_with("\xfe\xff")) return CheckUtf8(part_);
-    return zero == part_.npos ? absl::OkStatus() : DamagedAt(part_, zero, "has a zero byte");
-  }
-
   size_t EndOfLine(size_t at) const {
     return std::min(part_.find_first_of("\r\n", at), part_.size());
   }

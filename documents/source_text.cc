@@ -53,7 +53,8 @@ absl::Status CheckUtf8(std::string_view part) {
     if (!IsValidUtf8(part.substr(begin, end - begin))) break;
     begin = end + 1;
   }
-  return DamagedLine(line, "is not UTF-8");
+  return DamagedLine(
+      line, "is not UTF-8: name its encoding (windows-1252, Shift_JIS, ...) or convert it");
 }
 
 bool HasWords(std::string_view text) {

@@ -113,7 +113,6 @@ class CueReader {
 
   // A line ends with "\n", "\r\n" or "\r".  False at the end, or if patience does not last.
   bool NextLine(SubtitleLine* line) {
-    if (at_ == 0 && part_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
     if (at_ >= part_.size()) return false;
     const size_t end = std::min(part_.find_first_of("\r\n", at_), part_.size());
     *line = {at_, end, ++number_};

@@ -105,7 +105,6 @@ class SubtitleReader {
       : part_(part), syntax_(syntax), options_(options), patience_(options) {}
 
   Passages Read() && {
-    RETURN_IF_ERROR(CheckUtf8(part_));
     ASSIGN_OR_RETURN(cues_, ReadSubtitleCues(part_, syntax_, options_, &patience_));
     RETURN_IF_ERROR(FindUnits());
     for (size_t i = 0; i < units_.size();) {

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "documents/source_text.h"
+#include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -21,7 +22,6 @@ constexpr size_t kMostHeader = 4096;  // bytes in which a file declares its enco
 // Where the name of the encoding stands that a text declares; empty: nowhere.
 std::string_view DeclaredIn(std::string_view format, std::string_view text) {
   std::string_view head = text.substr(0, kMostHeader);
-  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   std::string lower(head);
   absl::AsciiStrToLower(&lower);
   const auto value = [&](size_t begin, std::string_view name) {
@@ -46,7 +46,7 @@ std::string_view DeclaredIn(std::string_view format, std::string_view text) {
 }
 
 bool HasReferences(std::string_view format, std::string_view text) {
-  return format == "html" || text.substr(0, kByteOrderMark.size() + 5).find("<?xml") != text.npos;
+  return format == "html" || text.starts_with("<?xml");
 }
 
 // None if there is no such encoding, or the text is not of it; `references`: characters that `to`
@@ -93,7 +93,7 @@ std::optional<std::string> Convert(std::string_view text, const std::string& fro
 // As iconv has it.  Browsers read some encodings as extensions of them, which pages then use
 // (https://encoding.spec.whatwg.org/#names-and-labels); and the Shift_JIS of iconv has no
 // backslash.
-std::string IconvName(std::string_view format, std::string_view declared) {
+std::string IconvName(bool extend, std::string_view declared) {
   constexpr std::pair<std::string_view, const char*> kExtended[] = {
       {"ascii", "WINDOWS-1252"},      {"big5", "BIG5-HKSCS"},       {"euc-kr", "CP949"},
       {"gb2312", "GB18030"},          {"gbk", "GB18030"},           {"iso-8859-1", "WINDOWS-1252"},
@@ -103,7 +103,7 @@ std::string IconvName(std::string_view format, std::string_view declared) {
   const auto* const row = std::find_if(std::begin(kExtended), std::end(kExtended), named);
   if (row == std::end(kExtended)) return std::string(declared);
   const std::string extended = row->second;
-  return format == "html" || extended == "CP932" ? extended : std::string(declared);
+  return extend || extended == "CP932" ? extended : std::string(declared);
 }
 
 // The name of UTF-16 without a mark, whose ASCII characters have a zero each, all at even or all at
@@ -125,35 +125,51 @@ std::string Declaring(std::string_view format, std::string text, const std::stri
 
 }  // namespace
 
-TextEncoding DecodeText(std::string_view format, std::string* bytes) {
+absl::StatusOr<TextEncoding> DecodeText(std::string_view format, const std::string& named,
+                                        std::string* bytes) {
   constexpr std::pair<std::string_view, const char*> kMarks[] = {{{"\xff\xfe\0\0", 4}, "UTF-32LE"},
                                                                  {{"\0\0\xfe\xff", 4}, "UTF-32BE"},
                                                                  {"\xff\xfe", "UTF-16LE"},
-                                                                 {"\xfe\xff", "UTF-16BE"}};
+                                                                 {"\xfe\xff", "UTF-16BE"},
+                                                                 {kByteOrderMark, "UTF-8"}};
   const auto marked = [&](const auto& mark) { return bytes->starts_with(mark.first); };
   const auto* const mark = std::find_if(std::begin(kMarks), std::end(kMarks), marked);
-  TextEncoding encoding = {mark != std::end(kMarks) ? mark->second : UnmarkedUtf16(*bytes), ""};
-  if (encoding.name.empty()) {
-    const std::string_view declared = DeclaredIn(format, *bytes);
-    const bool utf8 = IsNamed(declared, "utf-8") || IsNamed(declared, "utf8");
-    if (declared.empty() || utf8 || IsNamed(declared, "charset")) return {};
-    encoding.name = IconvName(format, declared);
+  const bool has_mark = mark != std::end(kMarks);
+  TextEncoding encoding = {.mark = std::string(has_mark ? mark->first : "")};
+  const std::string_view rest = std::string_view(*bytes).substr(encoding.mark.size());
+  std::string name = has_mark ? mark->second : named;
+  if (name.empty()) name = UnmarkedUtf16(rest);
+  if (name.empty()) name = std::string(DeclaredIn(format, rest));
+  if (!name.empty() && !IsAmong(absl::AsciiStrToLower(name), " utf-8 utf8 charset ")) {
+    encoding.name = IconvName(format == "html" || !named.empty(), name);
+    std::optional<std::string> text;
+    if (name.find('/') == name.npos) text = Convert(rest, encoding.name, "UTF-8", false);
+    if (text.has_value() && IsValidUtf8(*text) &&
+        Convert(*text, "UTF-8", encoding.name, false) == rest) {
+      encoding.declared = std::string(DeclaredIn(format, *text));
+      if (IsNamed(encoding.declared, "charset")) encoding.declared = "";
+      *bytes = Declaring(format, *std::move(text), "UTF-8");
+      return encoding;
+    }
+    if (name == named) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "is not ", std::string(BeginningOf(named, 100)), ", or there is no such encoding"));
+    }
+    encoding.name = "";
   }
-  std::optional<std::string> text = Convert(*bytes, encoding.name, "UTF-8", false);
-  if (!text.has_value() || !IsValidUtf8(*text)) return {};
-  const std::optional<std::string> back = Convert(*text, "UTF-8", encoding.name, false);
-  if (back != *bytes) return {};
-  encoding.declared = std::string(DeclaredIn(format, *text));
-  *bytes = Declaring(format, *std::move(text), "UTF-8");
+  const bool latin1 = format == "properties" && !has_mark;
+  if (!latin1) RETURN_IF_ERROR(CheckUtf8(*bytes));
+  bytes->erase(0, encoding.mark.size());
   return encoding;
 }
 
 std::string EncodeText(std::string_view format, const TextEncoding& encoding, std::string text) {
-  if (encoding.name.empty()) return text;
-  const std::string declaring = Declaring(format, text, encoding.declared);
+  if (encoding.name.empty()) return encoding.mark + text;
+  const std::string& declared = encoding.declared.empty() ? encoding.name : encoding.declared;
+  const std::string declaring = Declaring(format, text, declared);
   std::optional<std::string> bytes =
       Convert(declaring, "UTF-8", encoding.name, HasReferences(format, declaring));
-  return bytes.has_value() ? *std::move(bytes) : text;
+  return bytes.has_value() ? encoding.mark + *bytes : text;
 }
 
 }  // namespace dragoman

@@ -9,8 +9,6 @@
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/patience.h"
-#include "engine/base/status.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -74,13 +72,11 @@ void AddParagraph(std::string_view part, size_t begin, size_t end, LineCounter* 
 }  // namespace
 
 Passages ReadText(std::string_view part, const DocumentOptions& options) {
-  RETURN_IF_ERROR(CheckUtf8(part));
   LineCounter lines(part);
   Patience patience(options);
   PassageList passages(&patience);
-  const size_t mark = part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-  size_t paragraph = mark;
-  for (size_t begin = mark; begin < part.size();) {
+  size_t paragraph = 0;
+  for (size_t begin = 0; begin < part.size();) {
     const size_t newline = std::min(part.find('\n', begin), part.size());
     const std::string_view line = part.substr(begin, newline - begin);
     if (!patience.Lasts(line.size() + 1)) return patience.status();

@@ -25,7 +25,6 @@
 #include "engine/base/json.h"
 #include "engine/base/patience.h"
 #include "engine/base/status.h"
-#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -95,16 +94,15 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     return Advance();
   }
 
-  absl::Status Read(size_t skipped) {
-    rapidjson::MemoryStream stream(part_.data() + skipped, part_.size() - skipped);
+  absl::Status Read() {
+    rapidjson::MemoryStream stream(part_.data(), part_.size());
     stream_ = &stream;
-    skipped_ = skipped;
     rapidjson::Reader reader;
     constexpr unsigned kFlags =
         rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
     if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
     RETURN_IF_ERROR(patience_.status());
-    const size_t place = std::min(reader.GetErrorOffset() + skipped, part_.size());
+    const size_t place = std::min(reader.GetErrorOffset(), part_.size());
     if (keys_.size() > kMostCatalogueDepth) return DamagedAt(part_, place, "nests too deep");
     return DamagedAt(
         part_, place,
@@ -138,7 +136,7 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     keys_.emplace_back();
     return keys_.size() <= kMostCatalogueDepth && Advance();
   }
-  size_t Here() const { return stream_->Tell() + skipped_; }
+  size_t Here() const { return stream_->Tell(); }
   // The brace that was read last, or is to be read next.
   size_t BraceHere(char brace) const {
     return Here() < part_.size() && part_[Here()] == brace ? Here() : Here() - 1;
@@ -227,7 +225,7 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
   Patience patience_;
   LineCounter lines_;
   const rapidjson::MemoryStream* stream_ = nullptr;
-  size_t skipped_ = 0, told_ = 0;
+  size_t told_ = 0;
   size_t key_end_ = 0;
   std::vector<std::string> keys_;  // of the open objects
   Entry entry_;
@@ -237,9 +235,8 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
 }  // namespace
 
 Passages ReadXcstrings(std::string_view part, const DocumentOptions& options) {
-  RETURN_IF_ERROR(CheckUtf8(part));
   CatalogueHandler handler(part, options);
-  RETURN_IF_ERROR(handler.Read(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+  RETURN_IF_ERROR(handler.Read());
   return handler.TakePassages();
 }
 

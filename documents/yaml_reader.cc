@@ -310,12 +310,7 @@ class YamlHandler final : public YAML::EventHandler {
  public:
   YamlHandler(std::string_view part, const DocumentOptions& options, Patience* patience,
               YamlBuffer* buffer)
-      : part_(part),
-        options_(options),
-        patience_(patience),
-        buffer_(buffer),
-        passages_(patience),
-        mark_(part.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0) {}
+      : part_(part), options_(options), patience_(patience), buffer_(buffer), passages_(patience) {}
 
   Passages TakePassages() { return passages_.Take(); }
 
@@ -342,7 +337,7 @@ class YamlHandler final : public YAML::EventHandler {
                 const std::string& given) override {
     const bool key = Turn(anchor);
     const std::string value = ValueOf(given);
-    const size_t at = static_cast<size_t>(std::max(0, mark.pos)) + mark_;
+    const size_t at = static_cast<size_t>(std::max(0, mark.pos));
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
         !options_.target_language.empty() && IsNamed(value, options_.source_language) &&
         part_.substr(at).starts_with(value)) {
@@ -390,7 +385,6 @@ class YamlHandler final : public YAML::EventHandler {
   Patience* const patience_;
   YamlBuffer* const buffer_;
   PassageList passages_;
-  const size_t mark_;
   int document_ = -1;  // where it begins
   std::vector<Container> open_;
   std::optional<Passage> naming_;  // of the target language, in front of the next passage
@@ -399,7 +393,6 @@ class YamlHandler final : public YAML::EventHandler {
 }  // namespace
 
 Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
-  RETURN_IF_ERROR(CheckUtf8(part));
   Patience patience(options);
   YamlBuffer buffer(part, &patience);
   YamlHandler handler(part, options, &patience, &buffer);

@@ -842,6 +842,11 @@ export interface DocumentHeader {
   columns?: string[];
   /** What cannot be translated is left as it is, with a warning, instead of ending the call. */
   skipErrors?: boolean;
+  /**
+   * Of a text file that does not say it, or says it wrong: "windows-1252", "Shift_JIS".  Empty: what
+   * the file says, or else UTF-8 or UTF-16.
+   */
+  encoding?: string;
 }
 
 export interface TranslateDocumentResponse {

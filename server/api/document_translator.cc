@@ -107,6 +107,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   };
   const DocumentOptions options = {.source_language = header_.request().source_language(),
                                    .target_language = target,
+                                   .encoding = header_.encoding(),
                                    .columns = {header_.columns().begin(), header_.columns().end()},
                                    .max_part_bytes = kUnpacked * most,
                                    .max_total_bytes = kUnpacked * most,

@@ -80,6 +80,8 @@ absl::Status ReadFormFields(const DocumentForm& form, v1::DocumentHeader* header
       header->mutable_request()->set_model(value);
     } else if (name == "format") {
       header->set_format(value);
+    } else if (name == "encoding") {
+      header->set_encoding(value);
     } else if (name == "column") {
       header->add_columns(value);
     } else if (name == "skip_errors") {

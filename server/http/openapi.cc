@@ -277,6 +277,7 @@ Json DescribeFiles(const DescriptorPool& pool, Schemas* schemas) {
         {"target_language", text("As in TranslateRequest.")},
         {"model", text("As in TranslateRequest.")},
         {"format", text("What the file is, unless the suffix of its name says so.")},
+        {"encoding", text("Of a text file that does not say it: windows-1252, Shift_JIS.")},
         {"column", text("Of tables: a column to translate; repeat it for several.")},
         {"skip_errors", skip_errors},
         {"request", schemas->Of(pool.FindMessageTypeByName("dragoman.v1.TranslateRequest"))}}}};

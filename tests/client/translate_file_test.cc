@@ -84,6 +84,16 @@ TEST_F(TranslateFileTest, WritesTheTranslationBesideTheFile) {
   }
 }
 
+TEST_F(TranslateFileTest, KeepsTheEncodingThatItIsToldOf) {
+  Write("a.srt", "1\n00:00:01,000 --> 00:00:02,000\ncaf\xe9\n");
+  EXPECT_NE(Run({Path("a.srt")}), kExitOk);
+  EXPECT_THAT(err(), HasSubstr("a.srt: line 3: is not UTF-8: name its encoding"));
+  EXPECT_EQ(Run({Path("a.srt"), "--encoding", "windows-1252"}), kExitOk) << err();
+  EXPECT_EQ(Read("a.de.srt"), "1\n00:00:01,000 --> 00:00:02,000\nCAF\xe9\n");
+  EXPECT_EQ(Run({Path("a.srt"), "--encoding", "Klingon", "--overwrite"}), kExitUsage);
+  EXPECT_THAT(err(), HasSubstr("a.srt: is not Klingon, or there is no such encoding"));
+}
+
 TEST_F(TranslateFileTest, AnEmptyFileIsEmptyInAnyLanguage) {
   Write("a.txt", "");
   EXPECT_EQ(Run({Path("a.txt"), Path("b.txt")}), kExitOk) << err();

@@ -301,7 +301,6 @@ TEST(MarkdownReader, KnowsTheLine) {
   ASSERT_EQ(passages->size(), 2);
   EXPECT_EQ((*passages)[0].line, 5);
   EXPECT_EQ((*passages)[1].line, 7);
-  EXPECT_THAT(Texts("a\n\xff"), ElementsAre("line 2: is not UTF-8"));
   EXPECT_THAT(Texts("1\n\n```\n"), IsEmpty());
 }
 

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/text_encoding.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
@@ -65,11 +66,14 @@ DocumentOptions ReaderOptions(const DocumentFormat& format) {
   return {.source_language = "xx", .columns = {"text"}};
 }
 
-std::string FaultOf(const DocumentFormat& format, std::string_view part) {
+std::string FaultOf(const DocumentFormat& format, std::string_view bytes) {
   const DocumentOptions options = ReaderOptions(format);
+  std::string part(bytes);
+  if (!DecodeText(format.name, "", &part).ok()) return "";
   const auto passages = format.reader(part, options);
   if (!passages.ok()) {
-    const bool said = absl::IsInvalidArgument(passages.status()) && !passages.status().message().empty();
+    const bool said =
+        absl::IsInvalidArgument(passages.status()) && !passages.status().message().empty();
     return said ? "" : passages.status().ToString();
   }
   if (std::string fault = FaultOfPassages(part, *passages); !fault.empty()) return fault;

@@ -28,11 +28,12 @@ std::string InUpperCase(PassageReader reader, std::string_view part,
 using ScriptedTranslator = std::function<std::string(const Passage&)>;
 // Translators that no reader should trust, by name: they lose, repeat and move words and tags.
 std::vector<std::pair<std::string, ScriptedTranslator>> BadTranslators();
-// The options that a format cannot do without; with a target language, TMX and Xcode's catalogues have passages.
+// The options that a format cannot do without; with a target language, TMX and Xcode's catalogues
+// have passages.
 DocumentOptions ReaderOptions(const DocumentFormat& format);
-// What is wrong with what a format does with a part, which may be damaged: it is refused, or its passages are in order,
-// and what the scripts above make of it can be read again; "" if nothing is.
-std::string FaultOf(const DocumentFormat& format, std::string_view part);
+// What is wrong with what a format does with a part, which may be damaged: it is refused, or its
+// passages are in order, and what the scripts above make of it can be read again; "" if nothing is.
+std::string FaultOf(const DocumentFormat& format, std::string_view bytes);
 // With each text as its own translation.
 std::string Unchanged(PassageReader reader, std::string_view part,
                       const DocumentOptions& options = {});

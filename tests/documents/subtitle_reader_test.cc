@@ -55,13 +55,11 @@ TEST(SubtitleReader, ACapitalLetterBeginsASentence) {
 
 TEST(SubtitleReader, SentencesThatEndDoNot) {
   constexpr std::string_view kPart =
-      "\xef\xbb\xbf"
       "1\r\n00:00:01,000 --> 00:00:02,000 X1:1\r\n{\\an8}One\r\ntwo.\r\n\r\n\r\n"
       "2\r\n00:00:02,000 --> 00:00:03,000\r\nThree\r\n\r\n"
       "3\r\n00:00:09,000 --> 00:00:10,000\r\nfour";
   EXPECT_THAT(TextsOf(ReadSrt, kPart), ElementsAre("One two.", "Three", "four"));
   EXPECT_EQ(InUpperCase(ReadSrt, kPart),
-            "\xef\xbb\xbf"
             "1\r\n00:00:01,000 --> 00:00:02,000 X1:1\r\n{\\an8}ONE\r\nTWO.\r\n\r\n\r\n"
             "2\r\n00:00:02,000 --> 00:00:03,000\r\nTHREE\r\n\r\n"
             "3\r\n00:00:09,000 --> 00:00:10,000\r\nFOUR");

@@ -59,11 +59,6 @@ TEST(TextReader, WordsNeverVanishAndNoLineBecomesEmpty) {
   EXPECT_EQ(with("Eins.\n \n\nZwei."), "Eins.\nZwei.");
 }
 
-TEST(TextReader, RefusesWhatIsNotUtf8) {
-  EXPECT_THAT(TextsOf(ReadText, "a\nb\xff\n"), ElementsAre("line 2: is not UTF-8"));
-  EXPECT_THAT(TextsOf(ReadText, "\xff\xfe\x61"), ElementsAre("line 1: is UTF-16, want UTF-8"));
-}
-
 TEST(HtmlReader, ASmallPageIsOnePassage) {
   constexpr std::string_view kPart =
       "<!DOCTYPE html>\n<html><title>One</title><body><p>Two <b>three</b></p></body></html>\n";

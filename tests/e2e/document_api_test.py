@@ -25,7 +25,8 @@ def form(file, name="letter.txt", file_field="file", **fields):
              for field, value in fields.items()]
     parts.append(f'--{boundary}\r\nContent-Disposition: form-data; name="{file_field}"; filename="{name}"\r\n'
                  "Content-Type: application/octet-stream\r\n\r\n")
-    body = "".join(parts).encode() + file.encode() + f"\r\n--{boundary}--\r\n".encode()
+    file = file if isinstance(file, bytes) else file.encode()
+    body = "".join(parts).encode() + file + f"\r\n--{boundary}--\r\n".encode()
     return body, f"multipart/form-data; boundary={boundary}"
 
 
@@ -80,6 +81,15 @@ class DocumentApiTest(ServerTest):
         code, _, body = self.upload("/v1/translate_file", file="One.\n\n" + "word " * 300, **PAIR)
         self.assertEqual(code, 400)
         self.assertIn("letter.txt, line 3: ", json.loads(body)["message"])
+
+    def test_a_subtitle_stays_in_the_encoding_that_the_form_names(self):
+        file = "1\n00:00:01,000 --> 00:00:02,000\nGood morning. “Café”\n".encode("windows-1252")
+        code, _, body = self.upload("/v1/translate_file", file=file, name="a.srt", **PAIR)
+        self.assertEqual(code, 400)
+        self.assertIn("a.srt: line 3: is not UTF-8: name its encoding", json.loads(body)["message"])
+        code, _, body = self.upload("/v1/translate_file", file=file, name="a.srt", encoding="windows-1252", **PAIR)
+        self.assertEqual(code, 200)
+        self.assertIn("Guten Morgen. „", body.decode("windows-1252"))
 
     def test_a_word_without_end_stays_as_it_is(self):
         jars = ",".join(f"x{i}y{i}.jar" for i in range(90))  # as Tomcat's catalina.properties has them

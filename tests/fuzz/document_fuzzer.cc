@@ -1,12 +1,14 @@
-// Any bytes as a file of any format that is one part, which the first byte names: it is refused, or comes out as it came,
-// and what bad translators make of it can be read.  And reading it takes time in proportion to its size: now and then
-// it is repeated until it is large, and then eight times as large.
+// Any bytes as a file of any format that is one part, which the first byte names: it is refused, or
+// comes out as it came, and what bad translators make of it can be read.  And reading it takes time
+// in proportion to its size: now and then it is repeated until it is large, and then eight times as
+// large.
 
 #include <chrono>
 #include <string>
 #include <vector>
 
 #include "documents/document.h"
+#include "documents/text_encoding.h"
 #include "tests/documents/scripted_reader.h"
 #include "tests/fuzz/fuzzer.h"
 
@@ -14,7 +16,8 @@ namespace dragoman {
 namespace {
 
 constexpr size_t kLarge = 32 << 10;
-constexpr double kMostSeconds = 0.2;  // that eight times as much takes, if it takes more than 32 times as long
+constexpr double kMostSeconds =
+    0.2;  // that eight times as much takes, if it takes more than 32 times as long
 
 std::vector<const DocumentFormat*> Formats() {
   std::vector<const DocumentFormat*> formats;
@@ -52,9 +55,11 @@ FUZZER(document) {
   static uint64_t runs = 0;
   if (size < 2) return;
   const DocumentFormat& format = *formats[data[0] % formats.size()];
-  const std::string part(reinterpret_cast<const char*>(data) + 1, size - 1);
+  std::string part(reinterpret_cast<const char*>(data) + 1, size - 1);
+  if (!DecodeText(format.name, "", &part).ok()) return;
   const std::string fault = FaultOf(format, part);
-  if (!fault.empty()) std::fprintf(stderr, "%s: %s\n", std::string(format.name).c_str(), fault.c_str());
+  if (!fault.empty())
+    std::fprintf(stderr, "%s: %s\n", std::string(format.name).c_str(), fault.c_str());
   FUZZ_CHECK(fault.empty());
   if (runs++ % 64 == 0) FUZZ_CHECK(GrowsWithItsSize(format, part));
 }

@@ -158,6 +158,18 @@ TEST_F(DocumentTest, TheSourceLanguageIsDetectedOnce) {
   EXPECT_NE(translated.file.substr(translated.file.find('\n')), text.substr(text.find('\n')));
 }
 
+TEST_F(DocumentTest, AFileComesBackInTheEncodingThatIsNamed) {
+  const std::string text = "The cat is old.\n\n\xe9\n";
+  v1::TranslateDocumentRequest header = HeaderFor("a.txt");
+  Translated translated = Send(server_, {header, Chunk(text)});
+  EXPECT_EQ(translated.status.error_code(), grpc::INVALID_ARGUMENT);
+  EXPECT_THAT(translated.status.error_message(), HasSubstr("a.txt: line 3: is not UTF-8: name its"));
+  header.mutable_header()->set_encoding("windows-1252");
+  translated = Send(server_, {header, Chunk(text)});
+  ASSERT_TRUE(translated.status.ok()) << translated.status.error_message();
+  EXPECT_EQ(translated.file, server_->Translate("The cat is old.") + "\n\n\xe9\n");
+}
+
 TEST_F(DocumentTest, ClientsThatGoAwayLeaveNothingBehind) {
   std::string source;
   for (int i = 0; i < 200; ++i) source += "The cat is old.\n\n";

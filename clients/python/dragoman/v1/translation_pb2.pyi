@@ -246,18 +246,20 @@ class DetectedText(_message.Message):
     def __init__(self, languages: _Optional[_Iterable[_Union[LanguageGuess, _Mapping]]] = ...) -> None: ...
 
 class DocumentHeader(_message.Message):
-    __slots__ = ["columns", "file_name", "format", "request", "skip_errors"]
+    __slots__ = ["columns", "encoding", "file_name", "format", "request", "skip_errors"]
     COLUMNS_FIELD_NUMBER: _ClassVar[int]
+    ENCODING_FIELD_NUMBER: _ClassVar[int]
     FILE_NAME_FIELD_NUMBER: _ClassVar[int]
     FORMAT_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     SKIP_ERRORS_FIELD_NUMBER: _ClassVar[int]
     columns: _containers.RepeatedScalarFieldContainer[str]
+    encoding: str
     file_name: str
     format: str
     request: TranslateRequest
     skip_errors: bool
-    def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., request: _Optional[_Union[TranslateRequest, _Mapping]] = ..., columns: _Optional[_Iterable[str]] = ..., skip_errors: bool = ...) -> None: ...
+    def __init__(self, file_name: _Optional[str] = ..., format: _Optional[str] = ..., request: _Optional[_Union[TranslateRequest, _Mapping]] = ..., columns: _Optional[_Iterable[str]] = ..., skip_errors: bool = ..., encoding: _Optional[str] = ...) -> None: ...
 
 class DocumentProgress(_message.Message):
     __slots__ = ["part", "passages_done", "passages_known"]

@@ -24,9 +24,9 @@ std::string HtmlTagName(std::string_view tag) {
   return absl::AsciiStrToLower(std::string(tag.substr(0, end)));
 }
 
-// What ends a span that such a marker begins: "==" of "==word==", "]" of "^[note]".
+// What ends a span that such a marker begins: "==" of "==word==", "]" of "^[note]" and "[a]{.b}".
 std::string MarkerClosing(const std::string& marker) {
-  return marker == "^[" ? "]" : marker.starts_with("[[") ? "]]" : marker;
+  return marker == "^[" || marker == "[" ? "]" : marker.starts_with("[[") ? "]]" : marker;
 }
 
 // HTML tags and markers that enclose whole items become kOpen and kClose; the others stay empty.
@@ -42,7 +42,8 @@ void PairTags(std::vector<Item>* items) {
     if (item.kind != Item::kHtml && item.kind != Item::kMarker) continue;
     const bool tag = item.kind == Item::kHtml;
     item.kind = Item::kEmpty;
-    const std::string name = tag ? HtmlTagName(item.raw) : item.raw;
+    const bool attributes = !tag && item.raw.starts_with("]{");
+    const std::string name = tag ? HtmlTagName(item.raw) : attributes ? "]" : item.raw;
     item.breaks = tag && (name == "br" || name == "br/");
     // Those in between, such as <br>, have no end tag.
     size_t start = open.size();
@@ -58,6 +59,7 @@ void PairTags(std::vector<Item>* items) {
     }
     Item& begins = (*items)[open[start - 1].second];
     begins.kind = Item::kOpen;
+    begins.kept = item.kept = false;
     begins.partner = i;
     begins.tight = !tag && begins.raw == item.raw;
     item.kind = Item::kClose;

@@ -227,14 +227,15 @@ class Resolver {
 
   // Attributes belong to what they touch.  A reader sees equations, citations and names of pages.
   void AddKept(std::string raw, size_t begin) {
-    const bool braces = raw.starts_with('{');
+    const bool braces = raw.starts_with('{') && raw.ends_with('}');
     const bool unseen =
         braces || raw.starts_with('<') || raw.starts_with("[^") || raw.ends_with("]:");
     if (braces && !items_.empty() && items_.back().end == begin &&
         (items_.back().kind == Item::kClose || items_.back().kind == Item::kOpaque)) {
       items_.back().raw += raw;
     } else if (unseen) {
-      items_.push_back({.kind = Item::kEmpty, .raw = std::move(raw), .kept = true});
+      const auto kind = raw.starts_with('<') ? Item::kHtml : Item::kEmpty;
+      items_.push_back({.kind = kind, .raw = std::move(raw), .kept = true});
     } else {
       items_.push_back({Item::kOpaque, raw, raw});
     }

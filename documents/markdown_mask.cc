@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/ascii.h"
+#include "documents/source_text.h"
 #include "engine/base/patience.h"
 #include "engine/base/template_tags.h"
 #include "engine/base/utf8.h"
@@ -73,12 +74,23 @@ size_t AttributesSize(std::string_view text) {
   const size_t size = BracesSize(text);
   if (size == 0) return 0;
   const std::string_view inside = text.substr(1, size - 2);
-  if (inside.starts_with(':') || inside.starts_with('#') || inside.starts_with('.')) return size;
   const size_t first = inside.find_first_not_of(' ');
   if (first == inside.npos) return 0;
+  if (std::string_view(":#.").find(inside[first]) != std::string_view::npos) return size;
   const size_t name = NameAt(inside, first).size();
   return IsExpression(inside) || (name > 0 && inside.substr(first + name).starts_with('=')) ? size
                                                                                             : 0;
+}
+
+// Of a role of MyST with its text, "{ref}`the page <page>`".
+size_t RoleSize(std::string_view line) {
+  const size_t name = std::min(line.find_first_of("}` "), line.size());
+  const size_t code = name + 1;
+  if (name < 2 || !line.substr(name).starts_with("}`")) return 0;
+  const size_t text = line.find_first_not_of('`', code);
+  if (text == line.npos) return 0;
+  const size_t close = line.find(line.substr(code, text - code), text);
+  return close == line.npos ? 0 : close + text - code;
 }
 
 // Of a tag of a component, "<Tabs items={x}>", or of HTML with a value in braces.
@@ -87,12 +99,14 @@ size_t ComponentSize(std::string_view text) {
   if (!text.starts_with('<') || name >= text.size()) return 0;
   const bool upper = absl::ascii_isupper(static_cast<unsigned char>(text[name]));
   if (!absl::ascii_isalpha(static_cast<unsigned char>(text[name]))) return 0;
-  bool braces = false;
+  const bool in_line = IsAmong(NameAt(text, name), " a button input label span ");
+  bool braces = false;  // or what only Vue has in a tag
   text = text.substr(0, kMostKept);
   for (size_t at = name; at < text.size(); ++at) {
     const char c = text[at];
     if (c == '>') return upper || braces ? at + 1 : 0;
     if (c == '<') return 0;
+    if (c == '@' && in_line && text[at - 1] == ' ') braces = true;
     if (c == '"' || c == '\'') {
       const size_t close = text.find(c, at + 1);
       if (close == text.npos) return 0;
@@ -107,8 +121,12 @@ size_t ComponentSize(std::string_view text) {
   return 0;
 }
 
-// Of what stands alone in a line: "[TOC]", "\newpage".
+// Of what stands alone in a line: "[TOC]", "\newpage", "(the-name-of-a-place)=".
 size_t CommandSize(std::string_view text) {
+  if (text.starts_with('(')) {
+    const size_t close = std::min(text.find_first_of("() \n", 1), text.size());
+    return text.substr(close).starts_with(")=") ? close + 2 : 0;
+  }
   for (const std::string_view mark : {"[TOC]", "[[TOC]]", "[[_TOC_]]", "[toc]"}) {
     if (text.starts_with(mark)) return mark.size();
   }
@@ -149,6 +167,7 @@ class Masker {
       } else if (IsBlankMarkdown(source_.substr(content, end - content))) {
         Inline(paragraph, line);
         paragraph = end;
+        of_directive_ = false;
       } else if (const size_t kept = Block(line, content, end, after_blank); kept > 0) {
         Inline(paragraph, line);
         end = kept;
@@ -156,7 +175,8 @@ class Masker {
       } else {
         Marker(line, content, end);
       }
-      after_blank = content == end || IsBlankMarkdown(source_.substr(content, end - content));
+      after_blank =
+          content >= end || IsBlankMarkdown(std::string_view(mask_).substr(content, end - content));
       line = std::min(end + 1, source_.size());
     }
     Inline(paragraph, source_.size());
@@ -206,16 +226,24 @@ class Masker {
   size_t Block(size_t line, size_t content, size_t end, bool after_blank) {
     const std::string_view rest = source_.substr(content);
     size_t kept = 0;
-    if (after_blank && content == line && IsModule(Line(content))) {
+    const bool option = of_directive_ && rest.starts_with(':') &&
+                        rest.substr(NameAt(rest, 1).size() + 1).starts_with(':');
+    of_directive_ = option || (rest.starts_with(":::") && Line(content).find('{') != rest.npos);
+    if (option || (after_blank && content == line && rest.starts_with("% "))) {
+      kept = end;  // ":class: dropdown"; a comment of MyST, a title of Pandoc
+    } else if (after_blank && IsDrawnTable(content, end)) {
+      kept = end;
+      while (kept < source_.size() && !IsBlankMarkdown(Line(kept + 1))) kept = EndOfLine(kept + 1);
+    } else if (after_blank && content == line && IsModule(Line(content))) {
       size_t last = end;
       while (last < source_.size() && !IsBlankMarkdown(Line(last + 1))) last = EndOfLine(last + 1);
       kept = last;
-    } else if (rest.starts_with("$$") || rest.starts_with("\\begin{")) {
-      const std::string_view close = rest[0] == '$' ? "$$" : "\\end{";
+    } else if (rest.starts_with("$$") || rest.starts_with("%%") || rest.starts_with("\\begin{")) {
+      const std::string_view close = rest[0] == '\\' ? "\\end{" : rest.substr(0, 2);
       const size_t at = rest.substr(0, kMostKept).find(close, 2);
       if (at != rest.npos) kept = content + at + close.size();
       if (kept > 0 && rest[0] == '\\') kept = std::min(source_.find('}', kept), source_.size());
-      if (kept > 0 && rest[0] == '$' && !IsBlankMarkdown(Line(kept))) kept = 0;
+      if (kept > 0 && rest[0] != '\\' && !IsLabel(Line(kept))) kept = 0;
     } else {
       size_t at = content;  // nothing but such things in the line
       while (true) {
@@ -233,6 +261,29 @@ class Masker {
     kept = EndOfLine(kept);
     Blank(content, kept);
     return kept;
+  }
+
+  // "!!! note", "???+tip"
+  static bool IsAdmonition(std::string_view text) {
+    if (!text.starts_with("!!!") && !text.starts_with("???")) return false;
+    text.remove_prefix(text.starts_with("???+") ? 4 : 3);
+    return !NameAt(text, text.starts_with(' ') ? 1 : 0).empty();
+  }
+
+  // What may stand behind an equation: "(name)", "{#eq:name}".
+  static bool IsLabel(std::string_view line) {
+    line = StripWhiteSpace(line);
+    return line.empty() || (line[0] == '(' && line.find(')') + 1 == line.size()) ||
+           (line[0] == '{' && line.find('}') + 1 == line.size());
+  }
+
+  // Of Pandoc: "+----+", or dashes below what begins at `content`, with gaps between columns.
+  bool IsDrawnTable(size_t content, size_t end) const {
+    if (source_.substr(content).starts_with("+--")) return true;
+    if (end >= source_.size()) return false;
+    const std::string_view dashes = StripWhiteSpace(Line(end + 1));
+    return dashes.find("-- ") != dashes.npos && dashes.find(" --") != dashes.npos &&
+           dashes.find_first_not_of("- ") == dashes.npos;
   }
 
   // "import Tabs from '@theme/Tabs'"
@@ -257,11 +308,10 @@ class Masker {
       const size_t colons = text.find_first_not_of(':');
       size_t title = colons == text.npos ? size : text.find_first_not_of(' ', colons);
       title = std::min(title == text.npos ? size : title, size);
-      title += NameAt(text, title).size();
+      title = std::min(text.find_first_of(" \t\r[{", title), size);
       if (title < size && text[title] == '{') title += BracesSize(text.substr(title));
       Title(content, content + title, end);
-    } else if (text.starts_with("!!! ") || text.starts_with("??? ") || text.starts_with("???+ ") ||
-               text.starts_with("=== \"") || text.starts_with("===+ \"") ||
+    } else if (IsAdmonition(text) || text.starts_with("=== \"") || text.starts_with("===+ \"") ||
                text.starts_with("===! \"")) {
       const size_t quote = std::min(text.find('"'), size);
       Title(content + 2, content + quote, end);
@@ -291,7 +341,26 @@ class Masker {
       Fill(content + 2, text.find("]:"), MarkdownMask::kKept);
     } else if (size > 1 && text[0] == '|' && IsLineBlock(line, end)) {
       mask_[content] = '-';
+    } else if (const size_t item = ItemSize(text); item > 0) {
+      Blank(content, content + item);
+      mask_[content] = '-';
     }
+  }
+
+  // Of the marker of an item that CommonMark does not know: "#.", "(1)", "a)", "iv)".
+  static size_t ItemSize(std::string_view text) {
+    constexpr size_t kMost = 3;  // bytes in front of the last one, which are no spaces of code then
+    if (text.starts_with("#. ")) return 2;
+    const size_t close = text.find(')');
+    if (close == 0 || close > kMost || !text.substr(close).starts_with(") ")) return 0;
+    const bool open = text[0] == '(';
+    const std::string_view name = text.substr(open ? 1 : 0, close - (open ? 1 : 0));
+    const auto is = [&](auto&& kind) {
+      return !name.empty() && std::all_of(name.begin(), name.end(), kind);
+    };
+    const bool letter = name.size() == 1 && is(absl::ascii_isalpha);
+    const bool roman = name.find_first_not_of("ivx") == name.npos && !name.empty();
+    return letter || roman || (open && is(absl::ascii_isdigit)) ? close + 1 : 0;
   }
 
   // Makes a heading of the title that begins somewhere after `at`.
@@ -354,7 +423,7 @@ class Masker {
   // Masks what begins at `at`; returns where to go on.
   size_t Step(size_t begin, size_t at, size_t end) {
     const char c = mask_[at];
-    if (std::string_view("\\`{<$[^~@=+|").find(c) == std::string_view::npos) return at + 1;
+    if (std::string_view("\\`{<$[^~@=+|%").find(c) == std::string_view::npos) return at + 1;
     if (!patience_.Lasts(kMostSpan / 8)) return end;
     const std::string_view rest = source_.substr(at, std::min(end - at, kMostSpan));
     const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -377,8 +446,11 @@ class Masker {
       return at + marks;
     }
     if (c == '{' || c == '<') {
-      const size_t size = KeptSize(line);
-      if (c == '<' && size > 0 && line.substr(0, size).find('{') == line.npos) return at + size;
+      const size_t size = c == '{' && RoleSize(line) > 0 ? RoleSize(line) : KeptSize(line);
+      const std::string_view tag_bytes = line.substr(0, size);
+      const bool of_html = tag_bytes.find('{') == line.npos && tag_bytes.find(" @") == line.npos &&
+                           tag_bytes.find(" #") == line.npos;
+      if (c == '<' && size > 0 && of_html) return at + size;
       if (Keep(at, size, end)) return at + size;
       const bool tag = c == '<' && line.size() > 1 && !absl::ascii_isspace(line[1]);
       return tag && line.find('>') != line.npos ? at + line.find('>') + 1 : at + 1;
@@ -389,6 +461,10 @@ class Masker {
     }
     if (c == '[') return Bracket(at, line);
     if (c == '^') {
+      const size_t name = NameAt(line, 1).size() + 1;  // of a block, at its end
+      const bool named =
+          name > 1 && absl::ascii_isspace(before) && StripWhiteSpace(line.substr(name)).empty();
+      if (named && Keep(at, name, end)) return at + name;
       if (!line.starts_with("^[")) return Script(begin, at, end);
       size_t close = 2;
       for (int depth = 1; close < line.size(); ++close) {
@@ -404,11 +480,20 @@ class Masker {
       const size_t kind = NameAt(line, 1).size() + 1;
       const size_t name =
           kind < line.size() && line[kind] == ':' ? NameAt(line, kind + 1).size() : 0;
+      const bool link = at > begin + 1 && source_[at - 2] == ']';
+      if (before == '(' && !link && kind > 1 && line.substr(kind).starts_with(')')) {
+        Fill(at - 1, kind + 2, MarkdownMask::kKept);  // of an example of Pandoc: "(@name)"
+        return at + kind + 1;
+      }
       if (name == 0 || IsWordByte(before)) return at + 1;
       Fill(at, kind + 1 + name, MarkdownMask::kKept);
       return at + kind + 1 + name;
     }
     if (c == '~') return Script(begin, at, end);
+    if (c == '%') {  // a comment of Obsidian
+      const size_t close = line.starts_with("%%") && !IsWordByte(before) ? line.find("%%", 2) : 0;
+      return close > 2 && close != line.npos && Keep(at, close + 2, end) ? at + close + 2 : at + 1;
+    }
     const std::string_view marker = line.substr(0, 2);
     if (marker.size() < 2 || marker[1] != c || IsWordByte(before) || before == c) return at + 1;
     if (c == '|' && in_table_) return at + 2;
@@ -463,6 +548,11 @@ class Masker {
       return at + close + 1;
     }
     const std::string_view after = line.substr(close + 1);
+    if (after.starts_with('{') && AttributesSize(after) > 0 && inside.find('[') == inside.npos) {
+      FillMarker(at, 1);  // "[text]{.small}"
+      FillMarker(at + close, 1 + AttributesSize(after));
+      return at + 1;
+    }
     const size_t sign = inside.find('@');
     const bool cites =
         sign != inside.npos && sign + 1 < inside.size() &&
@@ -477,7 +567,8 @@ class Masker {
   Patience& patience_;
   std::string mask_;
   bool in_table_ = false;
-  std::string fence_;  // that began the block of code; "": none
+  bool of_directive_ = false;  // the line before: ":::{note}", or an option of it
+  std::string fence_;          // that began the block of code; "": none
 };
 
 }  // namespace

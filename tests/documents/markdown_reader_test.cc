@@ -187,14 +187,35 @@ TEST(MarkdownReader, WhatIsNoTextInALineStays) {
       "++ctrl+c++\n\n"
       "a <Icon name={x} /> b {{< c >}} d[^1]\n\n```\n{{< kept >}} $x\n```\n"
       "e {props.map(x => x + 1)} f \\(x = 5\\) \\(g\\) H~2~O 2^10^ word^1^ ~~gone~~\n\n*[HTML]: a "
-      "language\n";
+      "language\n\nh {ref}`the page <page>` i {a:b}`c`{d}``e`f`` `j`{.cpp} {k} `l`\n";
   EXPECT_EQ(Upper(kPart),
             "A DOG {: .x }\n\n# TWO {#two}\n\n![A](b.png){width=50%} C [D](e){:target=\"f\"} G\n\n"
             "SEE [[The house]] AND [[house|THE HOUSE]]^[A NOTE] [@a2000, p. 5] @fig:b ==SO== "
             "++ctrl+c++\n\n"
             "A <Icon name={x} /> B {{< c >}} D[^1]\n\n```\n{{< kept >}} $x\n```\n"
             "E {props.map(x => x + 1)} F \\(x = 5\\) (G) H~2~O 2^10^ WORD^1^ ~~GONE~~\n\n"
-            "*[HTML]: A LANGUAGE\n");
+            "*[HTML]: A LANGUAGE\n\n"
+            "H {ref}`the page <page>` I {a:b}`c`{d}``e`f`` `j`{.cpp} {k} `l`\n");
+}
+
+TEST(MarkdownReader, KnowsWhatOtherMarkdownsHave) {
+  constexpr std::string_view kPart =
+      "% kept\n% kept\n\n!!!tip\n    zero\n\n(the-place)=\n# One\n\n:::{warning} two\n:class: "
+      "kept\nthree\n:::\n\n"
+      "::: kept.kept\n\n$$\nkept\n$$ (kept)\n\n%%\nkept\n%%\n\n  Kept   Kept\n------ ------\n "
+      "kept\n\n"
+      "+---+\n| k |\n+---+\n\na) four\niv) five\n(1) six\n\n#. seven\n#. eight\n\n(@kept) nine\n\n"
+      "ten [eleven *x*]{.kept} :k:{ .kept } (@kept) (twelve) %%kept%% 5% 6%% ^kept\n\n"
+      "<Box @click=\"kept\">a</Box> <button @click=\"kept\">b</button> [c](@kept)\n";
+  EXPECT_EQ(
+      Upper(kPart),
+      "% kept\n% kept\n\n!!!tip\n    ZERO\n\n(the-place)=\n# ONE\n\n:::{warning} TWO\n:class: "
+      "kept\nTHREE\n:::\n\n"
+      "::: kept.kept\n\n$$\nkept\n$$ (kept)\n\n%%\nkept\n%%\n\n  Kept   Kept\n------ ------\n "
+      "kept\n\n"
+      "+---+\n| k |\n+---+\n\na) FOUR\niv) FIVE\n(1) SIX\n\n#. SEVEN\n#. EIGHT\n\n(@kept) NINE\n\n"
+      "TEN [ELEVEN *X*]{.kept} :K:{ .kept } (@kept) (TWELVE) %%kept%% 5% 6%% ^kept\n\n"
+      "<Box @click=\"kept\">A</Box> <button @click=\"kept\">B</button> [C](@kept)\n");
 }
 
 TEST(MarkdownReader, ALineBreakOfHtmlEndsASentence) {

@@ -65,7 +65,8 @@ class StartTag {
       const HtmlAttribute* const found = Find(name);
       if (found == nullptr || found->value.size() == 0) return;
       const std::string_view written = Written(found->value);
-      if (FindTemplateTag(written, 0) < written.size()) return;
+      const bool printed = written.find("{{") != written.npos;  // of which it could lose a part
+      if (printed || FindTemplateTag(written, 0) < written.size()) return;
       values.push_back({found->value,
                         found->quote == '"'    ? Writing::kDoubleQuoted
                         : found->quote == '\'' ? Writing::kSingleQuoted

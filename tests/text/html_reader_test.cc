@@ -65,6 +65,7 @@ TEST(HtmlReader, TagsOfTemplatesEndASentence) {
               ElementsAre("a", "d", "f<b>", "h</b>"));
   EXPECT_THAT(Read("a <a href=\"{% url \"b>\" %}\" title='{% c %}'{% d %}>e</a> {{ f }}"),
               ElementsAre("a <a href=\"{% url \"b>\" %}\" title='{% c %}'{% d %}>e</a> {{ f }}"));
+  EXPECT_THAT(Read("<p title='a {{ b }}' aria-label=\"{{ c('d') }}\">e</p>"), ElementsAre("e"));
 }
 
 TEST(HtmlReader, WhatIsPartOfALineIsAMark) {

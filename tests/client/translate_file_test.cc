@@ -151,15 +151,22 @@ TEST_F(TranslateFileTest, PassesOverWhatOnlyHasTheSuffixOfAFormat) {
   EXPECT_THAT(Files(), ElementsAre("in/a.de.txt", "in/a.txt", "in/program.php", "in/program.ts"));
 }
 
+TEST_F(TranslateFileTest, APassageThatIsRefusedStays) {
+  Write("a.txt", "one\n\nbad\n\ntwo\n");
+  EXPECT_EQ(Run({Path("a.txt")}), kExitRefused);
+  EXPECT_THAT(err(), HasSubstr("a.txt, line 3: "));
+  EXPECT_EQ(Read("a.de.txt"), "ONE\n\nbad\n\nTWO\n");
+}
+
 TEST_F(TranslateFileTest, GivesUpTheFileOfAPassageThatFails) {
-  Write("in/a.txt", "one\n\nbad\n\ntwo\n");
+  Write("in/a.txt", "one\n\nbroken\n\ntwo\n");
   Write("in/b.txt", "three\n");
   EXPECT_EQ(Run({Path("in")}), kExitRefused);
   EXPECT_THAT(err(), HasSubstr("in/a.txt, line 3: "));
   EXPECT_EQ(Read("in/b.de.txt"), "THREE\n");
   EXPECT_FALSE(fs::exists(Path("in/a.de.txt")));
   EXPECT_EQ(Run({Path("in"), "--skip-errors", "--report", "json"}), kExitRefused);
-  EXPECT_EQ(Read("in/a.de.txt"), "ONE\n\nbad\n\nTWO\n");
+  EXPECT_EQ(Read("in/a.de.txt"), "ONE\n\nbroken\n\nTWO\n");
   const json report = json::parse(out());
   EXPECT_EQ(report["files"].size(), 2u);
   EXPECT_EQ(report["untranslated_segments"], 1);
@@ -169,16 +176,16 @@ TEST_F(TranslateFileTest, GivesUpTheFileOfAPassageThatFails) {
 }
 
 TEST_F(TranslateFileTest, GoesOnWhereAnEarlierRunHasStopped) {
-  Write("a.txt", "one\n\ntwo\n\nbad\n");
+  Write("a.txt", "one\n\ntwo\n\nbroken\n");
   auto asked = [&, before = size_t{0}](std::vector<std::string> arguments) mutable {
     arguments.push_back(Path("a.txt"));
     EXPECT_EQ(Run(std::move(arguments)), kExitRefused) << err();
     return server_.requests().size() - std::exchange(before, server_.requests().size());
   };
   EXPECT_EQ(asked({}), 3u);
-  EXPECT_EQ(asked({}), 2u);  // the first one again, to see that the model is the same; and "bad"
+  EXPECT_EQ(asked({}), 2u);  // the first one again, to see that the model is the same; and "broken"
   EXPECT_EQ(asked({"--beam-size", "2"}), 3u);  // translates differently
-  Write("a.txt", "one\n\nthree\n\nbad\n");
+  Write("a.txt", "one\n\nthree\n\nbroken\n");
   EXPECT_EQ(asked({"--beam-size", "2"}), 3u);
   EXPECT_THAT(Files(), ElementsAre("a.de.txt.part", "a.txt"));
 }

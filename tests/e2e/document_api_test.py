@@ -78,9 +78,10 @@ class DocumentApiTest(ServerTest):
             {"sourceLanguage": "en", "targetLanguage": "de", "options": {"beamSize": 99}}))
         self.assertEqual(code, 400)
         self.assertIn("beam_size", json.loads(body)["message"])
-        code, _, body = self.upload("/v1/translate_file", file="One.\n\n" + "word " * 300, **PAIR)
-        self.assertEqual(code, 400)
-        self.assertIn("letter.txt, line 3: ", json.loads(body)["message"])
+
+    def test_a_passage_that_is_too_long_stays(self):
+        code, _, body = self.upload("/v1/translate_file", file="Hello!\n\n" + "word " * 300, **PAIR)
+        self.assertEqual((code, body.decode()), (200, "Hallo!\n\n" + "word " * 300))
 
     def test_a_subtitle_stays_in_the_encoding_that_the_form_names(self):
         file = "1\n00:00:01,000 --> 00:00:02,000\nGood morning. “Café”\n".encode("windows-1252")

@@ -130,8 +130,10 @@ class File : public Document {
     std::string out = Splice(bytes_, passages_, translations, &patience_);
     RETURN_IF_ERROR(patience_.status());
     RETURN_IF_ERROR(Check(out));
-    const std::string encoded = EncodeText(format_.name, encoding_, out);
-    if (!encoding_.name.empty() && encoded == out && !IsAscii(out) && options_.warn != nullptr) {
+    const bool converts = !encoding_.name.empty();
+    const std::string encoded =
+        EncodeText(format_.name, encoding_, converts ? out : std::move(out));
+    if (converts && encoded == out && !IsAscii(out) && options_.warn != nullptr) {
       options_.warn(absl::StrCat("is UTF-8 now, because ", encoding_.name, " lacks characters"));
     }
     std::ofstream file(output_, std::ios::binary | std::ios::trunc);

@@ -164,7 +164,7 @@ absl::StatusOr<TextEncoding> DecodeText(std::string_view format, const std::stri
 }
 
 std::string EncodeText(std::string_view format, const TextEncoding& encoding, std::string text) {
-  if (encoding.name.empty()) return encoding.mark + text;
+  if (encoding.name.empty()) return encoding.mark + std::move(text);
   const std::string& declared = encoding.declared.empty() ? encoding.name : encoding.declared;
   const std::string declaring = Declaring(format, text, declared);
   std::optional<std::string> bytes =

@@ -17,7 +17,6 @@ void KeepInHeap(int bytes) {
   kept = bytes;
   mallopt(M_MMAP_THRESHOLD, bytes);
   mallopt(M_TRIM_THRESHOLD, 2 * bytes);
-  GiveBackHeap();
 #endif
 }
 

@@ -6,7 +6,7 @@
 namespace dragoman {
 
 // Blocks of up to so many bytes come from the heap, which keeps at most twice as much at the end of
-// each of its parts; larger ones are mapped separately.  Gives back what is kept until then.
+// each of its parts; larger ones are mapped separately.
 void KeepInHeap(int bytes);
 
 // Returns what is free, also what the heap would keep at the end of this thread's part.  A part

@@ -36,7 +36,10 @@ absl::Status CheckVocabulary(const char* side, int tokenizer, int model) {
 class HeapForLoading : private NotCopyable {
  public:
   HeapForLoading() { KeepInHeap(128 << 10); }
-  ~HeapForLoading() { KeepInHeap(32 << 20); }
+  ~HeapForLoading() {
+    KeepInHeap(32 << 20);
+    GiveBackHeap();
+  }
 };
 
 // Whether a tensor is a table of embeddings or the output.  Tied tables are one, which files store

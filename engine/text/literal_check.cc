@@ -124,8 +124,10 @@ class NumberComparison {
 
  private:
   std::vector<Number> MatchWholeNumbers(const std::vector<Number>& source);
-  bool MatchOther(const Item& item);
-  bool MatchOther(int value, bool apart = false);
+  bool MatchOther(const Item& item, bool apart = false);
+  bool MatchOther(int value, bool apart = false) {
+    return MatchOther(Item{{}, {absl::StrCat(value)}, {}}, apart);
+  }
   void Match(const Item& other);
   void AddMissing(const Number& number, std::vector<Missing>* missing);
   bool IsExcused(const Item& number);
@@ -207,22 +209,17 @@ std::vector<Number> NumberComparison::MatchWholeNumbers(const std::vector<Number
   return left;
 }
 
-// Matches a number of that value; not a part of a word, "zwanzig24", if it is to stand apart.
-bool NumberComparison::MatchOther(int value, bool apart) {
-  const Item number = {{}, {absl::StrCat(value)}, {}};
-  for (const Item& item : others_) {
-    const std::string_view before = target_.substr(0, item.span.begin);
-    const bool glued =
-        !before.empty() && !IsAsciiDigit(before.back()) && IsWordCharacter(LastCodePoint(before));
-    if (item.Matches(number) && !(apart && glued)) return Match(item), true;
-  }
-  return false;
-}
-
-// Matches a number with the same value, if there is one.
-bool NumberComparison::MatchOther(const Item& item) {
-  const auto same = std::find_if(others_.begin(), others_.end(),
-                                 [&](const Item& other) { return item.Matches(other); });
+// Matches a number with the same value, if there is one; not a part of a word, "zwanzig24", if it
+// is to stand apart.
+bool NumberComparison::MatchOther(const Item& item, bool apart) {
+  const auto glued = [&](const Item& other) {
+    const std::string_view before = target_.substr(0, other.span.begin);
+    return !before.empty() && !IsAsciiDigit(before.back()) &&
+           IsWordCharacter(LastCodePoint(before));
+  };
+  const auto same = std::find_if(others_.begin(), others_.end(), [&](const Item& other) {
+    return item.Matches(other) && !(apart && glued(other));
+  });
   if (same == others_.end()) return false;
   Match(*same);
   return true;

@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/field_error.h"
@@ -30,6 +31,7 @@
 #include "server/compat/rpc.h"
 #include "server/compat/stored_files.h"
 #include "server/http/document_api.h"
+#include "server/http/multipart.h"
 
 namespace dragoman::google_documents {
 namespace {
@@ -74,6 +76,11 @@ absl::StatusOr<std::shared_ptr<Spool>> Read(const HttpRequest& http, v1::Documen
   const std::string_view bytes = file->text();
   constexpr size_t kCopies = 3;  // as JSON, its text, and what that is base64 of
   ASSIGN_OR_RETURN(const Share memory, http.upload->TakeMemory(kCopies * bytes.size()));
+  // Base64 has none of these, and each other value takes far more memory than its bytes.
+  const auto parts =
+      absl::c_count_if(bytes, [](char c) { return c == ',' || c == ':' || c == '[' || c == '{'; });
+  if (parts > kMaxParts)
+    return InvalidArgumentError("the body has more than ", kMaxParts, " parts");
   ASSIGN_OR_RETURN(nlohmann::json body, ParseJsonObject(bytes, "the body"));
   std::string encoded, decoded;
   if (const nlohmann::json::json_pointer at("/documentInputConfig/content"); body.contains(at)) {

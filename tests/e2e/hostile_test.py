@@ -605,6 +605,14 @@ class HostileTest(unittest.TestCase):
         with self.beside("the same in bulk calls and documents"):
             self.attack_port("streams", 40, TOKENS["attacker"])
 
+    def test_a_file_in_json_that_is_mostly_something_else(self):
+        body = json.dumps({"targetLanguageCode": "de", "x": [{}] * 2_000_000})
+        with self.beside("8 MB of empty objects as a file in JSON, 4 at a time"):
+            answers = []
+            self.in_parallel(4, lambda _: answers.append(
+                self.ask("POST", "/v3/projects/any/locations/any:translateDocument", body)[0]))
+        self.assertLessEqual(set(answers), {400, 429})
+
     def test_frames_that_never_end(self):
         with self.beside("12 connections with nothing but metadata, continuations, empty data, settings or pings"):
             self.attack_port("frames", 12, seconds=1)

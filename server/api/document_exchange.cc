@@ -67,9 +67,10 @@ absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& messa
   }
   if (message.has_header()) {
     if (std::exchange(has_header_, true)) return InvalidField("header", "came twice");
-    header_ = message.header();
-    RETURN_IF_ERROR(CheckHeader(header_).status());
+    RETURN_IF_ERROR(CheckHeader(message.header()).status());
     ASSIGN_OR_RETURN(place_, parts_->documents->Enter(holder_));
+    RETURN_IF_ERROR(CountHeader(message.header()));
+    header_ = message.header();
     ASSIGN_OR_RETURN(input_, parts_->documents->NewSpool(holder_, 0));
     return absl::OkStatus();
   }
@@ -79,6 +80,13 @@ absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& messa
     return MessageTooLarge(size, most);
   }
   return input_->Append(message.chunk());
+}
+
+absl::Status DocumentExchange::CountHeader(const v1::DocumentHeader& header) {
+  constexpr size_t kPerByte = 32;  // as MemoryOfMessage, and for the passage that is sent with it
+  ASSIGN_OR_RETURN(memory_,
+                   parts_->documents->TakeMemory(holder_, kPerByte * header.ByteSizeLong()));
+  return absl::OkStatus();
 }
 
 void DocumentExchange::EndIfSilent(absl::Time now) {
@@ -134,6 +142,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentExchange::TranslateFile(
   if (read != nullptr) {
     ASSIGN_OR_RETURN(place_, parts_->documents->Enter(holder_));
     ASSIGN_OR_RETURN(input_, read(&header_));
+    RETURN_IF_ERROR(CountHeader(header_));
   }
   return translator_->Translate(std::move(header_), *input_, holder_, journal);
 }

@@ -91,6 +91,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   void OnNews();
   void OnProgress(const v1::DocumentProgress& progress);
   absl::Status Receive(const v1::TranslateDocumentRequest& message);
+  absl::Status CountHeader(const v1::DocumentHeader& header);
   void EndIfSilent(absl::Time now);
   void BeginWork(ReadFile read, PassageJournal journal);
   // On a thread of the desk.
@@ -109,8 +110,8 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   v1::DocumentHeader header_;
   bool has_header_ = false;
   std::shared_ptr<Spool> input_, output_;
-  std::string holder_;  // of its place and memory
-  Share place_;
+  std::string holder_;     // of its place and memory
+  Share place_, memory_;   // the latter for the header
   size_t sent_ = 0;        // bytes of output_
   bool reported_ = false;  // the report was pulled
 

@@ -227,8 +227,8 @@ absl::StatusOr<bool> DocumentTranslator::SendPassages(Part* part) {
         continue;
       }
     }
-    bulk_->Add(
-        {.id = absl::StrCat(i), .request = std::move(request), .bytes = passage.text.size()});
+    const size_t bytes = request.ByteSizeLong();  // with what the header has for all passages
+    bulk_->Add({.id = absl::StrCat(i), .request = std::move(request), .bytes = bytes});
   }
   return any;
 }

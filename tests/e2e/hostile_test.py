@@ -257,6 +257,15 @@ class HostileTest(unittest.TestCase):
         finally:
             connection.close()
 
+    def upload(self, form, seconds="30"):
+        """The code for a file that is translated over HTTP."""
+        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
+        connection.request("POST", "/v1/translate_file", form, {
+            "Authorization": "Bearer " + TOKENS["attacker"], "X-Request-Timeout": seconds,
+            "Content-Type": "multipart/form-data; boundary=B"})
+        with contextlib.closing(connection):
+            return connection.getresponse().status
+
     def translate_as_victim(self):
         service = pb.DESCRIPTOR.services_by_name["TranslationService"]
         request = pb.TranslateRequest(contents=["Good morning."], source_language="en", target_language="de")
@@ -768,18 +777,22 @@ class HostileTest(unittest.TestCase):
             "Good day.\n\n" * 40_000 + "\r\n--B--\r\n")
 
         def send(number):
-            if number % 2 == 0:
-                return self.translate(whole, 5).name
-            connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
-            connection.request("POST", "/v1/translate_file", file, {
-                "Authorization": "Bearer " + TOKENS["attacker"], "Content-Type": "multipart/form-data; boundary=B"})
-            with contextlib.closing(connection):
-                return connection.getresponse().status
+            return self.translate(whole, 5).name if number % 2 == 0 else self.upload(file)
         with self.beside("200 MB of a memory for a text of 130 kB, and 640 MB for a file of 440 kB, 4 at a time"), \
                 futures.ThreadPoolExecutor(4) as threads:
             answers = set(threads.map(send, range(4)))
         self.assertLessEqual(answers, {"INVALID_ARGUMENT", 413, 429})
         self.assertGreater(len(answers), 1)
+
+    def test_a_document_with_a_large_glossary_of_its_own(self):
+        own = json.dumps({"options": {"glossary": [{"source": f"w{i}", "targets": ["a"]} for i in range(20_000)]}})
+        fields = {"source_language": "en", "target_language": "de", "request": own}
+        file = "".join(f"--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+                       for name, value in fields.items()) + (
+            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
+            "Good day.\n\n" * 300 + "\r\n--B--\r\n")
+        with self.beside("files of 300 passages with a glossary of 20,000 entries, 4 at a time"):
+            self.in_parallel(4, lambda _: self.upload(file, "3"))
 
     def test_what_others_asked_does_not_show(self):
         service = pb.DESCRIPTOR.services_by_name["TranslationService"]

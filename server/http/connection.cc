@@ -296,15 +296,8 @@ bool HttpConnection::PrepareBody() {
       return false;
     }
   }
-  if (!refusal.has_value() && !is_file && shared_->options.bodies != nullptr) {
-    const size_t bytes = parser_->content_length().value_or(limit);
-    absl::StatusOr<Share> share = shared_->options.bodies->Take(HolderOf("", peer_), bytes);
-    if (share.ok()) {
-      body_ = *std::move(share);
-    } else {
-      refusal = route_->error(429, std::string(share.status().message()));
-      refusal->headers.emplace_back("Retry-After", "1");
-    }
+  if (!refusal.has_value() && !is_file) {
+    refusal = Reserve(parser_->content_length().value_or(limit));
   }
   if (refusal.has_value()) {
     keep_alive_ = false;  // the body will not be read
@@ -313,6 +306,18 @@ bool HttpConnection::PrepareBody() {
   }
   parser_->body_limit(limit);
   return true;
+}
+
+std::optional<HttpResponse> HttpConnection::Reserve(size_t bytes) {
+  if (shared_->options.bodies == nullptr) return std::nullopt;
+  absl::StatusOr<Share> share = shared_->options.bodies->Take(HolderOf("", peer_), bytes);
+  if (share.ok()) {
+    body_ = *std::move(share);
+    return std::nullopt;
+  }
+  HttpResponse refusal = route_->error(429, std::string(share.status().message()));
+  refusal.headers.emplace_back("Retry-After", "1");
+  return refusal;
 }
 
 // The handler answers without the rest of the body.
@@ -374,6 +379,12 @@ std::string HttpConnection::Head(const HttpResponse& response, std::optional<siz
 void HttpConnection::SendWhole(HttpResponse response) {
   if (closed_) return;
   on_gone_ = nullptr;
+  // A page is not the answer to a call, and its client may not read it.
+  if (response.held == nullptr && body_.amount() == 0 && response.body.size() > kKept) {
+    if (std::optional<HttpResponse> refusal = Reserve(response.body.size())) {
+      response = *std::move(refusal);
+    }
+  }
   if (response.close || shared_->draining) keep_alive_ = false;
   if (shared_->on_answer != nullptr) shared_->on_answer(route_, response.code);
   held_ = std::move(response.held);

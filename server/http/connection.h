@@ -73,6 +73,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void OnHeader();
   // Whether the body may be read; if not, it is refused.
   bool PrepareBody();
+  // Memory for a body, its own or that of its answer; if there is none, the answer that says so.
+  std::optional<HttpResponse> Reserve(size_t bytes);
   void ReadBody();
   void ReadFile();
   void OnRefusedBody();
@@ -119,7 +121,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   std::string outbox_;                          // to be sent
   std::string sending_;                         // being sent
-  Share body_;                                  // its memory, until the answer was sent
+  Share body_;                                  // memory, until the answer was sent
   std::shared_ptr<const void> held_;            // as long as the answer is in outbox_ or sending_
   std::vector<std::function<void()>> on_sent_;  // of the parts in outbox_ or sending_
   bool chunked_ = false;

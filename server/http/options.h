@@ -16,7 +16,8 @@ struct HttpOptions {
   ConnectionRange descriptors = {.first = 0, .most = 64};  // of the connections
   size_t max_header_bytes = 16 << 10;
   size_t max_body_bytes = 1 << 20;
-  // Where the memory of bodies is taken from; it must outlive the port.  Null: there is enough.
+  // Where the memory of bodies, and of pages that are sent, is taken from; it must outlive the
+  // port. Null: there is enough.
   SharedBudget* bodies = nullptr;
   // From the first byte of the header to the last; on a new connection, from connecting.
   absl::Duration header_timeout = absl::Seconds(10);

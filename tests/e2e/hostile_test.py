@@ -622,6 +622,18 @@ class HostileTest(unittest.TestCase):
                 self.ask("POST", "/v3/projects/any/locations/any:translateDocument", body)[0]))
         self.assertLessEqual(set(answers), {400, 429})
 
+    def test_pages_that_nobody_reads(self):
+        host, port = self.server.http_address.split(":")
+        held = []
+        with self.beside("700 connections that ask for a large page and do not read it"):
+            for _ in range(700):
+                held.append(socket.socket())
+                self.addCleanup(held[-1].close)
+                held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                held[-1].connect((host, int(port)))
+                held[-1].sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertEqual({each.recv(12) for each in held}, {b"HTTP/1.1 200", b"HTTP/1.1 429"})
+
     def test_frames_that_never_end(self):
         with self.beside("12 connections with nothing but metadata, continuations, empty data, settings or pings"):
             self.attack_port("frames", 12, seconds=1)

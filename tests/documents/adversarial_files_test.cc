@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 #include "documents/document.h"
 #include "documents/program_text.h"
@@ -150,6 +151,16 @@ int Count(std::string_view text, std::string_view part) {
   return count;
 }
 
+// How often a sign stands before no word; a full stop may be behind it.
+int Signs(std::string_view text, std::string_view sign) {
+  int count = 0;
+  for (size_t at = text.find(sign); at != text.npos; at = text.find(sign, at + 1)) {
+    const size_t end = at + sign.size();
+    count += end == text.size() || (!absl::ascii_isalnum(text[end]) && text[end] != '/');
+  }
+  return count;
+}
+
 std::set<std::string> NumbersIn(std::string_view text) {
   std::set<std::string> numbers = {""};
   std::string run;
@@ -177,12 +188,13 @@ std::string FaultOf(const DocumentFormat& format, const Sample& sample, const st
     const int least = sample.copies * std::min(Count(before, plain), Count(Plain(text), plain));
     if (Count(after, plain) < least) return plain + " is lost";
   }
-  for (const char* const sign : {"*", "=", " | ", " < "}) {
-    const int least = sample.copies * std::min(Count(before, sign), Count(Plain(text), sign));
-    if (Count(after, sign) < least) return std::string(sign) + " is lost";
+  for (const char* const sign : {"*", "=", " |", " <"}) {
+    const int least = sample.copies * std::min(Signs(before, sign), Signs(Plain(text), sign));
+    if (Signs(after, sign) < least) return std::string(sign) + " is lost";
   }
   if (sample.copies == 1 && !HasText(*read)) return "the words are lost";
-  const bool paired = AreNested(before) && !CrossTags(before);
+  const bool link = before.find("[u](") != before.npos;  // where "[u]" begins nothing
+  const bool paired = AreNested(before) && !CrossTags(before) && !link;
   if (sample.copies == 1 && paired && !AreNested(after)) return "something crosses";
   const std::set<std::string> known = NumbersIn(before);
   for (const std::string& number : NumbersIn(after)) {
@@ -191,33 +203,35 @@ std::string FaultOf(const DocumentFormat& format, const Sample& sample, const st
   return "";
 }
 
-TEST(AdversarialFiles, TheLawsOfTextHoldInEveryFormat) {
+class AdversarialFiles : public testing::TestWithParam<DocumentFormat> {};
+
+TEST_P(AdversarialFiles, TheLawsOfTextHold) {
   const char* const texts = std::getenv("DRAGOMAN_ADVERSARIAL");
   const char* const first = std::getenv("DRAGOMAN_SEED");
   const uint64_t begin = first != nullptr ? std::strtoull(first, nullptr, 10) : 1;
   const uint64_t count = texts != nullptr ? std::strtoull(texts, nullptr, 10) : 300;
-  for (const DocumentFormat& format : DocumentFormats()) {
-    if (format.reader == nullptr) continue;  // containers_test.cc
-    const Sample* const sample = SampleOf(format);
-    ASSERT_NE(sample, nullptr) << format.name << " has none";
-    int translated = 0;
-    for (uint64_t seed = begin; seed < begin + count; ++seed) {
-      Random random(seed);
-      std::string text = SourceText(random);
-      if (seed % 4 == 1) text.insert(4, seed % 8 == 1 ? " name *" : " a => one | two < four = ");
-      if (sample->spelling == Sample::kRaw && Count(text, "$") > 1) continue;  // an equation
-      const std::string file = FileWith(format, *sample, text);
-      const std::string out = Translated(format, file, random);
-      const std::string fault = FaultOf(format, *sample, text, file, out);
-      EXPECT_EQ(fault, "") << format.name << " DRAGOMAN_SEED=" << seed << ":\n"
-                           << file << "\n"
-                           << out;
-      if (!fault.empty()) break;
-      if (out != file) ++translated;
-    }
-    EXPECT_GT(translated, static_cast<int>(count / 3)) << format.name;
+  const DocumentFormat& format = GetParam();
+  if (format.reader == nullptr) return;  // containers_test.cc
+  const Sample* const sample = SampleOf(format);
+  ASSERT_NE(sample, nullptr) << "has none";
+  int translated = 0;
+  for (uint64_t seed = begin; seed < begin + count && !HasFailure(); ++seed) {
+    Random random(seed);
+    std::string text = SourceText(random);
+    if (seed % 4 == 1) text.insert(4, seed % 8 == 1 ? " name *" : " a => one | two < four = ");
+    if (sample->spelling == Sample::kRaw && Count(text, "$") > 1) continue;  // an equation
+    const std::string file = FileWith(format, *sample, text);
+    const std::string out = Translated(format, file, random);
+    EXPECT_EQ(FaultOf(format, *sample, text, file, out), "") << "DRAGOMAN_SEED=" << seed << ":\n"
+                                                             << file << "\n"
+                                                             << out;
+    if (out != file) ++translated;
   }
+  EXPECT_TRUE(HasFailure() || translated > static_cast<int>(count / 3));
 }
+
+INSTANTIATE_TEST_SUITE_P(, AdversarialFiles, testing::ValuesIn(DocumentFormats()),
+                         [](const auto& format) { return std::string(format.param.name); });
 
 }  // namespace
 }  // namespace dragoman::adversarial_files_test

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -173,10 +174,17 @@ constexpr Pattern kPatterns[] = {
      R"((?:(?:~|\.\.?)/[\w.@+{}$-]+|/[\w.@+{}$-]+/[\w.@+{}$-]*)(?:/[\w.@+*{}$-]+)*/?)", AlwaysTrue,
      false, true},
     {LiteralKind::kPath, NotAfter::kWord,
-     R"([\w-]+(?:[./][\w-]+)*\.(?:txt|md|pdf|docx?|xlsx?|pptx?|odt|csv|tsv|json|ya?ml|xml|html?|)"
+     R"((?:[\w-]+/)*(?:Makefile|configure|config\.h)\.(?:a[cm]|in)|a\.out|)"
+     R"([\w-]+(?:[./][\w-]+)*\.(?:txt|md|pdf|docx?|xlsx?|pptx?|od[tps]|csv|tsv|json|ya?ml|xml|html?|)"
      R"(css|jsx?|tsx?|py|rb|go|rs|java|c|cc|cpp|h|hpp|sh|sql|log|ini|conf|toml|zip|t?gz|tar|png|)"
-     R"(jpe?g|gif|svg|webp|mp[34]|wav|exe|dll|so|apk|deb|rpm))",
+     R"(jpe?g|gif|svg|webp|mp[34]|wav|exe|dll|so|apk|deb|rpm|cfg|mk|cmake|tex|bib|ps1|iso|img|db|)"
+     R"(sqlite|kt|vue|scss|epub|srt|vtt|ttf|woff2?|jar|lua|php|ipynb|rst|adoc|pot?|mo|xliff?|xlf|)"
+     R"(rtf|bmp|mkv|avi|ogg|flac|7z|xz|bz2|dmg|msi))",
      IsFileName, true},
+    {LiteralKind::kPath, NotAfter::kVisible,
+     R"(\.(?:\w+(?:rc|ignore|attributes|modules)|git|env|ssh|config|cache|local|profile|htaccess|)"
+     R"(editorconfig|DS_Store)\b(?:[./][\w-]+)*)",
+     AlwaysTrue, true},
     // Programs in templates: ERB, PHP, Mustache, Jinja.
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(<%[^<>]*%>|<\?[^<>]*\?>)"},
     {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#]?\{\{\{?(?:[^{}]|\{[^{}]*\})*\}?\}\})"},
@@ -235,6 +243,11 @@ constexpr Pattern kPatterns[] = {
      .not_after = NotAfter::kWord,
      .regex = R"('\{'[^{}']*'\}'|'\{[^{}']*\}')",
      .in = TextSource::kStrings},
+    {.kind = LiteralKind::kPlaceholder,  // of XAML
+     .not_after = NotAfter::kNothing,
+     .regex = R"(\{(?:(?:Template)?Binding|(?:Static|Dynamic)Resource|x:[A-Z]\w+)\b)"
+              R"((?:[^{}]|\{[^{}]*\})*\})",
+     .in = TextSource::kStrings},
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kNumber,
      .regex = "% [+#0]*\\d*[di]",
@@ -259,6 +272,10 @@ constexpr Pattern kPatterns[] = {
     {.kind = LiteralKind::kPlaceholder,
      .not_after = NotAfter::kWord,
      .regex = R"(\[%?(?:[a-z_][\w.:-]*|[A-Z][A-Z_]+)\])",
+     .in = TextSource::kStrings},
+    {.kind = LiteralKind::kPlaceholder,
+     .not_after = NotAfter::kNothing,
+     .regex = R"(\[/[a-z_][\w.:-]*\])",
      .in = TextSource::kStrings},
     // Patterns of dates and numbers, which a program reads.
     {.kind = LiteralKind::kCode,
@@ -299,7 +316,9 @@ constexpr Pattern kPatterns[] = {
      R"((?:\w+|[^\w\s])|Ctrl-\w)",
      AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
-    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+)"},
+    {LiteralKind::kCode, NotAfter::kWord,
+     R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[a-z_]\w+){2,}|)"
+     R"([A-Za-z_]\w*(?:\|[A-Za-z_]\w*)+)"},
     // What models write as other digits; degrees; "9–5"; a telephone number.
     {LiteralKind::kCode, NotAfter::kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
     {LiteralKind::kCode, NotAfter::kWord,
@@ -308,8 +327,8 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kPath, NotAfter::kVisible, "/[a-z][a-z0-9_-]+", AlwaysTrue, true},
     // Of a spreadsheet; the years of a copyright.
     {LiteralKind::kCode, NotAfter::kVisible, R"(=[A-Z][A-Z.]*\((?:[^()]|\([^()]*\))*\))"},
-    {LiteralKind::kCode, NotAfter::kWord, R"((?:©|\([cC]\)) ?\d{4}(?:[-–]\d{4})?)", AlwaysTrue,
-     true},
+    {LiteralKind::kCode, NotAfter::kWord, R"((?:©|\([cC]\)) ?\d{4}(?:[-–]\d{4})?|\(C\))",
+     AlwaysTrue, true},
     // Formulas, "x²", "H₂O", but not the number of a note, "house²"; what is not written out,
     // "d*mn".
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z]=[\w²³¹⁰-₎.+*/()-]*[\w²³¹⁰-₎)])"},
@@ -575,7 +594,7 @@ class Joiner {
     return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
   }
 
-  // "{size}MB", "{share}%", "$%d"; not beyond [first, end).
+  // "{size}MB", "{share}%", "$%d", "v%s"; not beyond [first, end).
   void Widen(size_t first, size_t end, Literal* literal) const {
     TextSpan& span = literal->span;
     size_t unit = span.end;
@@ -584,7 +603,7 @@ class Joiner {
     if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
     if (span.end < end && text_[span.end] == '%' && unit == span.end) ++span.end;
     if (span.begin > first &&
-        std::string_view("$#+-=").find(text_[span.begin - 1]) != std::string_view::npos &&
+        std::string_view("$#+-=vVx").find(text_[span.begin - 1]) != std::string_view::npos &&
         StandsAlone(first, span.begin - 1)) {
       --span.begin;
     }
@@ -629,6 +648,26 @@ class Joiner {
   const std::string_view text_;
   std::vector<Literal>& literals_;
 };
+
+// Makes a pair of "{link}" and "{/link}", "{{#if x}}" and "{{/if}}", "[b]" and "[/b]".
+void PairBraces(std::string_view text, std::vector<Literal>* literals) {
+  std::map<std::string_view, Literal*> open;
+  for (Literal& literal : *literals) {
+    std::string_view name = text.substr(literal.span.begin, literal.span.size());
+    if (literal.kind != LiteralKind::kPlaceholder || (name[0] != '{' && name[0] != '[')) {
+      continue;
+    }
+    name.remove_prefix(std::min(name.find_first_not_of("{[#"), name.size()));
+    const bool closes = name.starts_with('/');
+    name = name.substr(closes, name.find_first_of(" }]") - closes);
+    if (!closes) {
+      open[name] = &literal;
+    } else if (const auto other = open.extract(name); !other.empty()) {
+      *other.mapped() = {other.mapped()->span, LiteralKind::kTag, false, Literal::kOpens, name};
+      literal = {literal.span, LiteralKind::kTag, false, Literal::kCloses, name};
+    }
+  }
+}
 
 // Appends the literals of the text from `first` on, with nothing joined.
 void Find(std::string_view text, size_t first, TextSource source, std::vector<Literal>* literals) {
@@ -686,6 +725,7 @@ void Find(std::string_view text, size_t first, TextSource source, std::vector<Li
 std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
   std::vector<Literal> literals;
   Find(text, 0, source, &literals);
+  PairBraces(text, &literals);
   Joiner(text, &literals).Join();
   return literals;
 }

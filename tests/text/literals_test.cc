@@ -80,10 +80,13 @@ TEST(Literals, WhatStandsAroundWordsIsTwo) {
   EXPECT_THAT(Found("^[%d cat](inflect: true)"), ElementsAre("^[", "%d", "](inflect: true)"));
   EXPECT_THAT(Found("<i>({0}) x</i>"), ElementsAre("<i>", "({0})", "</i>"));
   std::vector<std::string> parts;
-  for (const Literal& tag : FindLiterals("<b c='d'>x</b><br/>&lt;i&gt;**x**")) {
+  for (const Literal& tag :
+       FindLiterals("<b c='d'>x</b><br/>&lt;i&gt;**x** {a}x{/a}{/a}{{#if b}}x{{/if}} [x]y[/x]",
+                    TextSource::kStrings)) {
     parts.push_back("ABE"[tag.part] + std::string(tag.name));
   }
-  EXPECT_THAT(parts, ElementsAre("Bb", "Eb", "Abr", "Bi", "B**", "E**"));
+  EXPECT_THAT(parts, ElementsAre("Bb", "Eb", "Abr", "Bi", "B**", "E**", "Ba", "Ea", "A", "Bif",
+                                 "Eif", "Bx", "Ex"));
 }
 
 TEST(Literals, TagsWithQuotesInQuotesAndNumbersWithSigns) {
@@ -194,6 +197,8 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "--dry-run",
                                     "--level=3",
                                     "std::vector",
+                                    "common.buttons.save",
+                                    "string|null",
                                     "localhost:8080",
                                     "10.0.0.1:80",
                                     "x²",
@@ -210,6 +215,16 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "/etc",
                                     "AT&T",
                                     "100%%",
+                                    "a.out",
+                                    "v%s",
+                                    "(C)",
+                                    "Makefile.am",
+                                    "src/config.h.in",
+                                    ".gitignore",
+                                    ".env",
+                                    ".env.example",
+                                    ".eslintrc.json",
+                                    "(#592)",
                                     "@:{'x'}",
                                     "=SUM(A1:(B2))",
                                     "© 2019–2024",
@@ -224,7 +239,8 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 TEST(Literals, OfStringsAreOrdinaryInProse) {
   for (const std::string literal :
        {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~", "^1", "--help", "-h",
-        "-h, --help", "camelCase", "F1", "IEC-9001", "&&", ".env", "build:prod"}) {
+        "-h, --help", "camelCase", "F1", "IEC-9001", "&&", ".net", "build:prod",
+        "{Binding Name, Converter={StaticResource Upper}}", "{x:Static p:Names.Ada}"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;

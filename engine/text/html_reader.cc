@@ -71,6 +71,11 @@ class HtmlTeller {
   size_t TellStart(size_t i) {
     const HtmlEvent& start = outline_.events[i];
     const HtmlElement& element = Element(start);
+    if (i > 0 && outline_.events[i - 1].kind == HtmlEvent::kEnd &&
+        outline_.events[i - 1].raw.end == start.raw.begin &&
+        Raw(outline_.events[i - 1].raw) == "</a>" && Raw(start.raw).starts_with("<a ")) {
+      builder_.Boundary({start.raw.begin, start.raw.begin});  // links that touch are two
+    }
     TellValues(element);
     if (element.direction_place) builder_.DirectionPlace(*element.direction_place);
     const bool copied = !element.translated && !element.has_exception;

@@ -190,7 +190,7 @@ Mark* MarkedTextBuilder::Touching() {
   if (last.kind != MarkKind::kOpaque) return nullptr;
   constexpr size_t kMost = 3;  // bytes in between
   const size_t behind = Here() - last.text.end;
-  if (behind == 0 || behind > kMost) return nullptr;
+  if (behind > kMost) return nullptr;
   const std::string_view signs = std::string_view(draft_.text).substr(draft_.text.size() - behind);
   return signs.find_first_not_of("+-/.:=&@#_|%*\\,~>") == signs.npos ? &last : nullptr;
 }

@@ -48,6 +48,8 @@ TEST(HtmlReader, BlocksEndASentence) {
               ElementsAre("One", "two", "three", "four", "five", "six", "seven"));
   EXPECT_THAT(Read("<table><tr><td>a<td>b</table><h1>c</h1><label>d</label><button>e</button>"),
               ElementsAre("a", "b", "c", "d", "e"));
+  EXPECT_THAT(Read("<i><a href=x>one</a><a href=y>two</a></i> <a>three</a>"),
+              ElementsAre("<i><a href=x>one</a>", "<a href=y>two</a></i> <a>three</a>"));
   EXPECT_THAT(Read(""), IsEmpty());
   EXPECT_THAT(Read("<p></p> <br>\n"), IsEmpty());
   EXPECT_THAT(Read("a<!doctype html>b"), ElementsAre("a", "b"));

@@ -68,14 +68,27 @@ TEST(LiteralMarks, TagsThatBelongTogetherArePairs) {
   EXPECT_THAT(SentencesOf("<b>Stop.</b> <i>Go on. Now</i>"),
               ElementsAre("<b>Stop.</b>", "<i>Go on.", "Now</i>"));
   EXPECT_THAT(SentencesOf("<p>one</p><P>two<br/>three</P>"), ElementsAre("one", "two", "three"));
+  EXPECT_THAT(SentencesOf("go <link>on</link> <Title>it</Title>"),
+              ElementsAre("go <link>on</link> <Title>it</Title>"));
 }
 
 TEST(LiteralMarks, WhatTouchesIsOneMark) {
   EXPECT_EQ(
       ReadOf(ReadHtml("Press <kbd>Ctrl</kbd>+<kbd>C</kbd> or <kbd>Alt</kbd> + <kbd>X</kbd>.", {})),
       "Press 7294 or Alt  X.");
+  EXPECT_EQ(ReadOf(ReadHtml("Use <kbd>a</kbd><kbd>b</kbd>.", {})), "Use ab.");
   EXPECT_EQ(ReadOf(ReadHtml("<code>a</code>, <code>b</code> and <code>c</code>d", {})),
             "a, b and c d");
+}
+
+TEST(LiteralMarks, AnIndexIsAPartOfItsFormula) {
+  EXPECT_EQ(
+      ReadOf(ReadHtml("H<sub>2</sub>O, C<sub>6</sub>H<sub>12</sub>, SO<sub>4</sub><sup>2-</sup>,"
+                      " x<sub>i</sub> in cm<sup>2</sup> or x<i>2</i>.",
+                      {})),
+      "7294, 8005, 8716, 9427 in 1138 or 1849.");
+  EXPECT_THAT(MarksOf("the 2<sup>nd</sup> word<sup>2</sup> a<b>cd</b>"),
+              ElementsAre("nd in -1", "2 in -1", "cd in -1"));
 }
 
 TEST(LiteralMarks, WhatIsInvisibleIsReadAsIfItWereNotThere) {
@@ -101,6 +114,7 @@ TEST(LiteralMarks, PunctuationIsTheModelsAffair) {
 TEST(LiteralMarks, SignsAreKept) {
   EXPECT_EQ(ReadOf("Cost* of a => b, x=1 and 5 > 3 | 4 + 1 and/or #."),
             "Cost of a  b, 8716 and 5  3  4  1 and/or #.");
+  EXPECT_EQ(ReadOf("Cats & dogs, Q&A"), "Cats 7294 dogs, 8005");
   EXPECT_EQ(ReadOf("<{a} b> and c/d, e#f, - g -- h."), "<7294 b> and c/d, e#f, - g -- h.");
   EXPECT_THAT(MarksOf("a <b>+</b> <i>&raquo;</i>d <u>?</u> <s> | </s>.<tt>-</tt>"),
               ElementsAre("+ in -1", "+ in 0", "» in -1", "» in 2", "? in -1", "|  in -1", "| in 5",

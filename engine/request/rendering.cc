@@ -66,7 +66,11 @@ class Renderer::SentenceWriter {
 
   void WriteMark(size_t m, TextSpan span) {
     if (MarkOf(m).reading == Reading::kAbsent) return;
-    const Mark& mark = MarkOf(m).in_order ? MarkOf(in_order_[ordered_++]) : MarkOf(m);
+    Mark mark = MarkOf(m).in_order ? MarkOf(in_order_[ordered_++]) : MarkOf(m);
+    if (sentence_.marks[m].bracketed && !IsBracketed(state_.translation, span)) {
+      --mark.opening.begin;
+      ++(mark.kind == MarkKind::kPaired ? mark.closing : mark.opening).end;
+    }
     if (mark.kind == MarkKind::kPaired) {
       const bool whole = sentence_.marks[m].begins && sentence_.marks[m].ends;
       if (whole && mark.text.size() == 0 && children_[m + 1].empty()) {
@@ -86,8 +90,7 @@ class Renderer::SentenceWriter {
     }
     // What was apart stays apart.
     const bool word = mark.kind == MarkKind::kOpaque && mark.reading != Reading::kNothing;
-    if (word && word_ != nullptr && renderer_.text_.size() == word_end_ &&
-        word_->opening.end != mark.opening.begin) {
+    if (word && renderer_.text_.size() == word_end_ && word_raw_end_ != mark.opening.begin) {
       renderer_.text_ += ' ';
     }
     if (word && std::exchange(wants_space_, false) && !IsMarkupSpace(renderer_.text_.back())) {
@@ -103,8 +106,8 @@ class Renderer::SentenceWriter {
       WriteBetweenWords(mark, mark.opening);
     }
     begun_ = true;
-    word_ = word ? &mark : nullptr;
-    word_end_ = renderer_.text_.size();
+    word_raw_end_ = mark.opening.end;
+    word_end_ = word ? renderer_.text_.size() : std::string::npos;
     ends_word_ = false;
     parts_words_ = apart && !PrecedesWord(mark.text.end);
   }
@@ -157,7 +160,9 @@ class Renderer::SentenceWriter {
     if (part.begin == part.end) return;
     size_t first = part.begin;
     const char32_t c = NextCodePoint(text, &first);
-    if (wants_space_ ? IsLetterOrDigit(c) : parts_words_ && ContinuesWord(c)) {
+    constexpr std::u32string_view kOpening = U"([{„«¿¡";
+    const bool begins = IsLetterOrDigit(c) || kOpening.find(c) != kOpening.npos;
+    if (wants_space_ ? begins : parts_words_ && ContinuesWord(c)) {
       renderer_.text_ += ' ';
     }
     wants_space_ = skips_space_ = parts_words_ = false;
@@ -175,11 +180,11 @@ class Renderer::SentenceWriter {
   std::vector<size_t> in_order_;               // the marks that stay in their order
   size_t ordered_ = 0;                         // of these, so far
   size_t removed_ = 0;                         // parts that are left out, so far
-  const Mark* word_ = nullptr;                 // the opaque mark that was written last
-  size_t word_end_ = 0;                        // where it ends
-  bool begun_ = false;                         // there is text before
-  bool ends_word_ = false;                     // the text before ends in a word
-  bool parts_words_ = false;                   // a word that follows does not touch what is before
+  // Where the opaque mark that was written last ends, in raw and here, if it is a word.
+  size_t word_raw_end_ = 0, word_end_ = std::string::npos;
+  bool begun_ = false;        // there is text before
+  bool ends_word_ = false;    // the text before ends in a word
+  bool parts_words_ = false;  // a word that follows does not touch what is before
   bool wants_space_ = false, skips_space_ = false;
 };
 

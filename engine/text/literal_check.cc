@@ -242,7 +242,8 @@ bool NumberComparison::IsExcused(const Item& number) {
 }
 
 bool NumberComparison::MayBeSpelled(const Item& number) const {
-  // Not behind a sign that is in the target, too: "$5", "$fünf".
+  // Not behind a sign that is in the target, too: "$5", "$fünf"; '\n' is in the place of one that
+  // is a literal.
   constexpr std::u32string_view kSigns = U"$€£¥\n";
   const std::string_view before = source_.substr(0, number.span.begin);
   const char32_t sign = before.empty() ? 0 : LastCodePoint(before);

@@ -127,6 +127,17 @@ class Finder {
     }
   }
 
+  // Whether brackets touch a mark in the raw bytes of a sentence, which are not the mark around it.
+  // Those that stay in their order may change places.
+  bool IsBracketed(int number, TextSpan within) const {
+    const Mark& mark = text_.marks[number];
+    const size_t end = mark.kind == MarkKind::kPaired ? mark.closing.end : mark.opening.end;
+    const bool inside =
+        mark.parent >= 0 && text_.marks[mark.parent].opening.end == mark.opening.begin;
+    return !mark.in_order && !inside && mark.opening.begin > within.begin && end < within.end &&
+           dragoman::IsBracketed(text_.raw, {mark.opening.begin, end});
+  }
+
   void Add(int number, std::vector<int>* open, MarkedSentence* sentence) const {
     const Mark& mark = text_.marks[number];
     const TextSpan within = sentence->text;
@@ -138,7 +149,8 @@ class Finder {
                                .text = {inside(mark.text.begin), inside(mark.text.end)},
                                .begins = mark.opening.begin >= sentence->raw.begin,
                                .ends = !paired || mark.closing.end <= sentence->raw.end,
-                               .parent = open->empty() ? -1 : open->back()});
+                               .parent = open->empty() ? -1 : open->back(),
+                               .bracketed = IsBracketed(number, sentence->raw)});
     sentence->numbers.push_back(number);
     open->push_back(static_cast<int>(sentence->marks.size()) - 1);
   }

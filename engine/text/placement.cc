@@ -11,6 +11,7 @@
 #include "engine/text/placement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -44,6 +45,7 @@ class Placer {
   Placement Place() {
     for (size_t parent = 0; parent < children_.size(); ++parent) PlaceChildren(parent);
     std::vector<TextSpan> removed = StrayCopies();
+    AddBrackets(&removed);
     AddSpaces(&removed);
     return {std::move(spans_), std::move(removed)};
   }
@@ -67,6 +69,9 @@ class Placer {
   TextSpan SpanOf(size_t mark, Interval cells) const;
   int EndOf(size_t mark) const;
   bool IsUnread(size_t mark) const;
+  bool Touch(size_t mark, size_t next) const {
+    return marks_[mark].text.end == marks_[next].text.begin;
+  }
   size_t Outside(size_t place, size_t mark, const std::vector<size_t>& siblings) const;
   std::string_view Said(size_t t) const {
     const TextSpan span = links_.target()[t].span;
@@ -76,6 +81,7 @@ class Placer {
   Interval NearestWord(size_t place, Interval within, const std::vector<char>& taken) const;
   size_t CopyOf(size_t mark) const;
   std::vector<TextSpan> StrayCopies() const;
+  void AddBrackets(std::vector<TextSpan>* removed) const;
   void AddSpaces(std::vector<TextSpan>* removed) const;
 
   const AlignedSentence& sentence_;
@@ -266,8 +272,9 @@ void Placer::PlaceChildren(size_t parent) {
   }
   std::sort(placed.begin(), placed.end(),
             [&](size_t a, size_t b) { return spans_[a].begin < spans_[b].begin; });
-  for (size_t i = 0; i < children_[parent].size(); ++i) {
-    const size_t m = children_[parent][i];
+  const std::vector<size_t>& siblings = children_[parent];
+  for (size_t i = 0; i < siblings.size(); ++i) {
+    const size_t m = siblings[i];
     if (intervals_[m].size() > 0) continue;
     if (!marks_[m].begins || !marks_[m].ends) {
       spans_[m] = SpanOf(m, {});
@@ -275,11 +282,11 @@ void Placer::PlaceChildren(size_t parent) {
     }
     size_t place = std::clamp(gaps_.PlaceOf(marks_[m]), span.begin, span.end);
     if (const int end = EndOf(m); end != 0) place = end < 0 ? span.begin : span.end;
-    if (i > 0 && IsUnread(m)) {  // "%s™"
-      const SentenceMark& before = marks_[children_[parent][i - 1]];
-      const bool touches =
-          before.kind == MarkKind::kOpaque && before.text.end == marks_[m].text.begin;
-      if (touches) place = spans_[children_[parent][i - 1]].end;
+    if (i > 0 && Touch(siblings[i - 1], m)) {  // "%s™", "<b>Ada</b>&reg;"
+      place = spans_[siblings[i - 1]].end;
+    } else if (i + 1 < siblings.size() && Touch(m, siblings[i + 1]) &&
+               intervals_[siblings[i + 1]].size() > 0) {  // "&copy;{year}"
+      place = spans_[siblings[i + 1]].begin;
     }
     place = Outside(place, m, placed);
     spans_[m] = {place, place};
@@ -349,14 +356,71 @@ std::vector<TextSpan> Placer::StrayCopies() const {
   return copies;
 }
 
-// Adds the space between a stand-in and what it touches in the source: "( 7005".
-void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
+// Adds the brackets of marks that should touch them, and do not, with the white space inside:
+// "(see x)" for "see (<b>x</b>)".
+void Placer::AddBrackets(std::vector<TextSpan>* removed) const {
+  constexpr std::string_view kOpening = "([", kClosing = ")]", kBoth = "([)]";
+  const std::string_view target = sentence_.target;
   for (size_t m = 0; m < marks_.size(); ++m) {
-    const size_t from = marks_[m].text.begin, to = spans_[m].begin;
-    if (!marks_[m].stand_in || spans_[m].size() == 0 || from == 0 || to < 2) continue;
-    const bool touches = sentence_.target[to - 2] == sentence_.source[from - 1];
-    if (touches && sentence_.target[to - 1] == ' ') removed->push_back({to - 1, to});
+    const TextSpan span = spans_[m], from = marks_[m].text;
+    if (!marks_[m].bracketed || IsBracketed(target, span)) continue;
+    const bool has_own =
+        sentence_.source.substr(from.begin, from.size()).find_first_of(kBoth) != target.npos;
+    const std::string_view before = target.substr(0, span.begin),
+                           known = target.substr(0, has_own ? span.begin : span.end);
+    size_t open = known.find_first_of(kOpening, span.begin), close = known.find_last_of(kClosing);
+    if (open == target.npos) {
+      const size_t last = before.find_last_of(kBoth);
+      if (last != target.npos && kOpening.find(target[last]) != target.npos) open = last;
+    }
+    if (close == target.npos || close < span.begin) close = target.find_first_of(kBoth, span.end);
+    if (close != target.npos && kOpening.find(target[close]) != target.npos) close = target.npos;
+    if (open == target.npos && close == target.npos) {
+      open = std::min(target.find("()"), target.find("[]"));
+      close = open == target.npos ? open : open + 1;
+    }
+    if (open != target.npos) {
+      removed->push_back({open, std::min(target.find_first_not_of(' ', open + 1), target.size())});
+    }
+    if (close != target.npos) {
+      removed->push_back({target.substr(0, close).find_last_not_of(' ') + 1, close + 1});
+    }
   }
+}
+
+// Adds the spaces between marks without words and what these touch in the source: "( 7005",
+// "cat ®", and "7005 here 7716" for "%shere%s".
+void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
+  const auto ends_word = [](std::string_view text) {
+    return !text.empty() && ContinuesWord(LastCodePoint(text));
+  };
+  const auto begins_word = [](std::string_view text) {
+    size_t end = 0;
+    return !text.empty() && ContinuesWord(NextCodePoint(text, &end));
+  };
+  const std::string_view source = sentence_.source, target = sentence_.target;
+  for (size_t m = 0; m < marks_.size(); ++m) {
+    const SentenceMark& mark = marks_[m];
+    const bool unread = mark.kind == MarkKind::kEmpty || IsUnread(m);
+    if (mark.kind == MarkKind::kPaired || mark.absent) continue;
+    if (!unread && (!mark.stand_in || spans_[m].size() == 0)) continue;
+    const std::string_view before = source.substr(0, mark.text.begin);
+    const size_t end = target.substr(0, spans_[m].begin).find_last_not_of(' ') + 1;
+    const std::string_view said = target.substr(0, end);
+    const bool same = !unread && !said.empty() && !before.empty() && said.back() == before.back();
+    if (end > 0 && (same || (ends_word(before) && (unread || ends_word(said))))) {
+      removed->push_back({end, spans_[m].begin});
+    }
+    // Behind a stand-in it may be the ending of a word.
+    const bool opens =
+        unread || (m + 1 < marks_.size() && ends_word(source.substr(0, marks_[m + 1].text.begin)));
+    const size_t next = target.find_first_not_of(' ', spans_[m].end);
+    if (opens && next != target.npos && begins_word(source.substr(mark.text.end)) &&
+        begins_word(target.substr(next))) {
+      removed->push_back({spans_[m].end, next});
+    }
+  }
+  std::erase_if(*removed, [](TextSpan span) { return span.size() == 0; });
   std::sort(removed->begin(), removed->end(),
             [](TextSpan a, TextSpan b) { return a.begin < b.begin; });
 }
@@ -396,6 +460,15 @@ bool HasNewDigits(std::string_view source, std::string_view target) {
 
 }  // namespace
 
+bool IsBracketed(std::string_view text, TextSpan span) {
+  constexpr std::pair<std::string_view, std::string_view> kBrackets[] = {
+      {"(", ")"}, {"[", "]"}, {"（", "）"}};
+  return std::any_of(std::begin(kBrackets), std::end(kBrackets), [&](const auto& brackets) {
+    return text.substr(0, span.begin).ends_with(brackets.first) &&
+           text.substr(span.end).starts_with(brackets.second);
+  });
+}
+
 std::vector<std::vector<size_t>> ChildrenOf(absl::Span<const SentenceMark> marks) {
   std::vector<std::vector<size_t>> children(marks.size() + 1);
   for (size_t m = 0; m < marks.size(); ++m) {
@@ -421,6 +494,16 @@ Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> 
   for (const TextSpan removed : placement.removed) Blank(removed, &target);
   if (ContainsWord(source) ? !HasLetter(target) : !HasLetterOrDigit(target)) {
     return Damage::kNoWords;
+  }
+  for (size_t m = 0; m < placement.marks.size(); ++m) {  // an element that had words
+    if (marks[m].kind != MarkKind::kPaired || !marks[m].begins || !marks[m].ends) continue;
+    const auto inside = [](const std::string& text, TextSpan span) {
+      return std::string_view(text).substr(span.begin, span.size());
+    };
+    if (ContainsWord(inside(source, marks[m].text)) &&
+        !HasLetterOrDigit(inside(target, placement.marks[m]))) {
+      return Damage::kNoWords;
+    }
   }
   return has_stand_ins && HasNewDigits(source, target) ? Damage::kNumbers : Damage::kNone;
 }

@@ -29,14 +29,18 @@ namespace dragoman {
 // A mark, as far as it lies in a sentence.
 struct SentenceMark {
   MarkKind kind = MarkKind::kPaired;
-  TextSpan text;          // bytes of the sentence
-  bool begins = true;     // false: in an earlier sentence; then text.begin is 0
-  bool ends = true;       // false: in a later one; then text.end is the sentence's
-  int parent = -1;        // an earlier mark of the sentence
-  std::string read;       // what the model reads of an opaque one
-  bool stand_in = false;  // `read` is a number that stands for it
-  bool absent = false;    // an opaque one that the model reads as if its neighbours touched
+  TextSpan text;           // bytes of the sentence
+  bool begins = true;      // false: in an earlier sentence; then text.begin is 0
+  bool ends = true;        // false: in a later one; then text.end is the sentence's
+  int parent = -1;         // an earlier mark of the sentence
+  std::string read;        // what the model reads of an opaque one
+  bool stand_in = false;   // `read` is a number that stands for it
+  bool absent = false;     // an opaque one that the model reads as if its neighbours touched
+  bool bracketed = false;  // brackets touch it on both sides, and so they do in the translation
 };
+
+// Whether brackets that belong together touch these bytes of a text.
+bool IsBracketed(std::string_view text, TextSpan span);
 
 // The marks within mark number i - 1, in order, for each i; at 0 those without a parent.
 std::vector<std::vector<size_t>> ChildrenOf(absl::Span<const SentenceMark> marks);
@@ -55,15 +59,16 @@ struct Placement {
   // not overlap; of those that are at the same place, the earlier one goes first.
   std::vector<TextSpan> marks;
   // What is to be left out, in order: what the model read of opaque marks that had to go elsewhere,
-  // stand-ins that are said again, and spaces where the source has none.
+  // stand-ins that are said again, spaces where the source has none, and the brackets of marks that
+  // are bracketed, but not there.
   std::vector<TextSpan> removed;
 };
 
 Placement PlaceMarks(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks);
 
 // Whether a translation is none: nothing but punctuation, or nothing but numbers where there were
-// words, is left of it beside opaque marks, or, if some of these have stand-ins, a number that the
-// source does not have, which is something of one.
+// words, is left of it beside opaque marks, or nothing of the words in an element; or, if some
+// marks have stand-ins, a number that the source does not have, which is something of one.
 enum class Damage { kNone, kNoWords, kNumbers };
 Damage DamageOf(const AlignedSentence& sentence, absl::Span<const SentenceMark> marks,
                 const Placement& placement);

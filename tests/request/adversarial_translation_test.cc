@@ -143,6 +143,23 @@ TEST(AdversarialTranslation, SignsStayInTheirElements) {
   }
 }
 
+// An element keeps a word and its brackets, a formula its parts, and what touches them touches them.
+TEST(AdversarialTranslation, WhatTouchesStillDoes) {
+  for (uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {
+    Random random(seed);
+    std::string source = SourceText(random);
+    if (source.find("<i") != source.npos) continue;
+    source = "<p>" + source + " (<u>the cat</u>) is H<sub>2</sub>O&reg; or %d&trade;.</p>";
+    const std::string target = TranslateBadly(ReadHtml(source, {}), TextSource::kProse, random);
+    SCOPED_TRACE(testing::Message() << "seed " << seed << ": " << source << " -> " << target);
+    const size_t begin = target.find("(<u>"), end = target.find("</u>)");
+    ASSERT_TRUE(begin != target.npos && end != target.npos);
+    EXPECT_TRUE(HasLetterOrDigit(target.substr(begin + 4, end - begin - 4)));
+    EXPECT_EQ(Count(target, "H<sub>2</sub>O&reg;"), 1u);
+    EXPECT_EQ(Count(target, "&trade;"), 1u);
+  }
+}
+
 // Words with an annotation, as in books for children, keep it behind them.
 TEST(AdversarialTranslation, RubyKeepsItsWords) {
   for (uint64_t seed = 1; seed <= 2000 && !testing::Test::HasFailure(); ++seed) {

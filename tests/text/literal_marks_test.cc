@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "engine/text/html_reader.h"
 #include "engine/text/marked_sentence.h"
+#include "engine/text/words.h"
 
 namespace dragoman::literal_marks_test {
 namespace {
@@ -214,6 +215,34 @@ TEST(LiteralMarks, WhatTouchesPunctuationTouchesIt) {
                                           .attention = {}},
                                          marks);
   EXPECT_THAT(placement.removed, ElementsAre(TextSpan{1, 2}));
+}
+
+// Where the model has a space, and where it puts brackets.
+TEST(LiteralMarks, WhatTouchedStillDoes) {
+  const auto place = [](SentenceMark mark, std::string_view source, std::string_view target) {
+    const Placement placement = PlaceMarks({.source = source,
+                                            .target = target,
+                                            .source_tokens = SpansOfCharacters(source),
+                                            .target_tokens = SpansOfCharacters(target),
+                                            .attention = {}},
+                                           std::vector<SentenceMark>{mark});
+    std::string text(target);
+    for (auto span = placement.removed.rbegin(); span != placement.removed.rend(); ++span) {
+      text.erase(span->begin, span->size());
+    }
+    return text;
+  };
+  const SentenceMark stand_in = {
+      .kind = MarkKind::kOpaque, .text = {0, 2}, .read = "7294", .stand_in = true};
+  EXPECT_EQ(place(stand_in, "%sing", "7294 klick"), "7294 klick");
+  const SentenceMark sign = {.kind = MarkKind::kEmpty, .text = {3, 3}};
+  EXPECT_EQ(place(sign, "cats", "ein Kater"), "einKater");
+  const SentenceMark link = {.text = {5, 6}, .bracketed = true};
+  EXPECT_EQ(place(link, "see (x) y", "(siehe x) y"), "siehe x y");
+  EXPECT_EQ(place(link, "see (x) y", "siehe (x) y"), "siehe (x) y");
+  EXPECT_EQ(place(link, "see (x) y", "siehe x () y"), "siehe x  y");
+  const SentenceMark words = {.text = {1, 8}, .bracketed = true};
+  EXPECT_EQ(place(words, "(the cat)", "die (Katze"), "die Katze");
 }
 
 // The work for a sentence of literals alone is in proportion to its size.

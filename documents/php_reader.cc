@@ -6,9 +6,9 @@
 //       'lines' => ["one $n\n", 'two'],
 //   ];
 //
-// A file that does more than return an array, or set the elements of one ($lang['key'] = '...'),
-// is a program, and refused.  Strings that are parts of expressions, heredocs, and variables in
-// strings stay as they are.
+// A file that does more than return an array, set the elements of one ($lang['key'] = '...') or
+// define constants (define('KEY', '...')) is a program, and refused.  Strings that are parts of
+// expressions, heredocs, and variables in strings stay as they are.
 
 #include <algorithm>
 #include <utility>
@@ -133,7 +133,7 @@ class PhpReader {
     const std::string_view text = Of(token), last = Of(before);
     if (token.kind == PhpToken::kName && open_.empty()) {
       constexpr std::string_view kNames =
-          " return array declare defined or exit die if empty isset array_merge ";
+          " return array declare define defined or exit die if empty isset array_merge ";
       if (!IsAmong(text, kNames)) {
         return DamagedAt(part_, token.begin,
                          absl::StrCat("has ", std::string(text), ", want an array of strings"));
@@ -142,7 +142,8 @@ class PhpReader {
       const bool index = before.kind == PhpToken::kVariable || last == "]" || last == ")" ||
                          before.kind == PhpToken::kName;
       patience_.Takes(1);
-      open_.push_back(text == "(" ? last == "array" : !index || last == "return");
+      const bool list = last == "array" || last == "define";
+      open_.push_back(text == "(" ? list : !index || last == "return");
     } else if (text == ")" || text == "]") {
       if (open_.empty()) return DamagedAt(part_, token.begin, "has a bracket that is not open");
       open_.pop_back();
@@ -150,13 +151,15 @@ class PhpReader {
       const std::string_view follows = Of(next);
       const bool array = !open_.empty() && open_.back();
       const bool ends = follows == "," || follows == "]" || follows == ")" || follows == ";";
-      const bool element = array && (last == "=>" || last == "," || last == "[" || last == "(");
+      const bool element =
+          array && !is_name_ && (last == "=>" || last == "," || last == "[" || last == "(");
       // $lang['key'] = 'text';
       const bool assigned = open_.empty() && last == "=" && assigned_;
       if (ends && (element || assigned)) Add(token);
     }
-    // Whether what is set is an element.
+    // Whether what is set is an element; whether the name of a constant follows.
     if (text == "=") assigned_ = last == "]";
+    is_name_ = text == "(" && last == "define";
     return absl::OkStatus();
   }
 
@@ -237,8 +240,8 @@ class PhpReader {
   Patience patience_;
   LineCounter lines_;
   size_t at_ = 0;
-  std::vector<char> open_;  // brackets: whether each is that of an array
-  bool assigned_ = false;
+  std::vector<char> open_;  // brackets: whether each is that of an array, or of a constant
+  bool assigned_ = false, is_name_ = false;
   PassageList passages_{&patience_};
 };
 

@@ -1,5 +1,6 @@
 #include "documents/program_text.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -61,6 +62,9 @@ std::optional<Mnemonic> FindMnemonic(std::string_view text, bool is_xml) {
       const bool doubled = text.substr(at + mark.size()).starts_with(mark);
       if (doubled) at += mark.size();
       if (doubled || !MarksLetter(text, at, mark.size())) continue;
+      const size_t tag = text.rfind('<', at);  // <a target="_blank">
+      const size_t tag_end = tag == text.npos ? tag : text.find('>', tag);
+      if (tag_end != text.npos && tag_end > at) continue;
       if (found.has_value()) return std::nullopt;
       found = {at, std::string(mark), text[at + mark.size()]};
     }
@@ -172,6 +176,26 @@ std::optional<Bars> FindBars(std::string_view text) {
   return bars;
 }
 
+// The parts of i18next's intervals, "(0)[no cats];(1-7)[some];(8-inf)[many];".
+std::optional<Bars> FindIntervals(std::string_view text) {
+  Bars bars;
+  size_t done = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t part = text.find(")[", at) + 2;
+    const size_t end = part < 2 ? text.npos : text.find(']', part);
+    if (text[at] != '(' || end == text.npos || end == part ||
+        text.substr(at, part - at).find_first_not_of("()[0123456789-inf") != text.npos) {
+      return std::nullopt;
+    }
+    bars.between.emplace_back(text.substr(done, part - done));
+    bars.lines.append(done == 0 ? "" : "\n").append(text.substr(part, end - part));
+    done = end;
+    at = std::min(text.find_first_not_of("; ", end + 1), text.size());
+  }
+  bars.between.emplace_back(text.substr(done));
+  return bars;
+}
+
 // The parts in the places of the lines.
 std::string WithBars(std::string_view lines, const Bars& bars) {
   std::string text = bars.between.front();
@@ -191,7 +215,9 @@ std::string WithBars(std::string_view lines, const Bars& bars) {
 Passage ProgramText(Passage passage) {
   if (passage.text.empty()) return passage;
   if (passage.markup == PassageMarkup::kNone) {
-    if (std::optional<Bars> bars = FindBars(passage.text)) {
+    std::optional<Bars> bars = FindBars(passage.text);
+    if (!bars.has_value()) bars = FindIntervals(passage.text);
+    if (bars.has_value()) {
       passage.text = bars->lines;
       passage.write = [write = std::move(passage.write),
                        bars = *std::move(bars)](std::string_view lines) {

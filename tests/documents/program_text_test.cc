@@ -31,7 +31,7 @@ TEST(ProgramText, AMnemonicIsPutBeforeALetter) {
 TEST(ProgramText, OtherSignsAreNoMnemonics) {
   for (const std::string text :
        {"The cat && the dog", "AT&T", "Cats & dogs", "a&nbsp;b", "file_name", "__name__", "~/path",
-        "https://a.de/?a=1&b=2", "_a or _b", "Who? Me...?"}) {
+        "https://a.de/?a=1&b=2", "_a or _b", "<a target=\"_blank\">the cat</a>", "Who? Me...?"}) {
     EXPECT_EQ(Through(text, "x"), Pair(text, "x"));
   }
 }
@@ -46,7 +46,10 @@ TEST(ProgramText, PartsOfAPluralAreLines) {
             Pair("no cats\none cat\n%{count} cats", "keine|eine | %{count} Katzen"));
   EXPECT_EQ(Through("{0} None|{1} One|[2,*] Many", "Keine\nEine\nViele"),
             Pair("None\nOne\nMany", "{0} Keine|{1} Eine|[2,*] Viele"));
-  for (const std::string text : {"{count|cat|cats}", "a || b", "a\n|b|", "|a|"}) {
+  EXPECT_EQ(Through("(0)[no cats];(1-7)[some]; (8-inf)[many cats];", "keine\neinige\nviele"),
+            Pair("no cats\nsome\nmany cats", "(0)[keine];(1-7)[einige]; (8-inf)[viele];"));
+  for (const std::string text :
+       {"{count|cat|cats}", "a || b", "a\n|b|", "|a|", "(1)[a] or (2)[b]", "(x)[a]", "(1)[]"}) {
     EXPECT_EQ(Through(text, "x"), Pair(text, "x"));
   }
 }

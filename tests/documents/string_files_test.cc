@@ -436,6 +436,9 @@ TEST(PhpReader, ValuesOfArraysAreTranslated) {
             "X['kept'],\n];\n");
   EXPECT_EQ(InUpperCase(ReadPhp, "<?php\n$lang['a'] = 'one';\n$b = 'kept';\n"),
             "<?php\n$lang['a'] = 'ONE';\n$b = 'kept';\n");
+  EXPECT_EQ(
+      InUpperCase(ReadPhp, "<?php\ndefine('kept', 'one', f('kept'));\ndefine('kept', \"two\");"),
+      "<?php\ndefine('kept', 'ONE', f('kept'));\ndefine('kept', \"TWO\");");
   EXPECT_EQ(With("'$x\\", ReadPhp, "<?php return ['a', \"b\"];"),
             "<?php return ['\\'$x\\\\', \"'\\$x\\\\\"];");
   constexpr std::string_view kHeredocs =

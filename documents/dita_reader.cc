@@ -2,7 +2,8 @@
 //
 //   <p>Press <uicontrol>OK</uicontrol>.<ul><li>One</li></ul></p>      two passages
 //
-// An element that is part of a line of text is a mark in it, and any other one a block of its own.
+// An element that is part of a line of text is a mark in it, and so is what is said in place of an
+// image (<alt>); any other one is a block of its own.
 // Code, names of commands and files, translate="no" and metadata are kept.
 
 #include <algorithm>
@@ -22,17 +23,16 @@ namespace {
 
 bool IsDitaMark(std::string_view name) {
   return IsAmong(name,
-                 " b cite em i keyword line-through menucascade overline ph q shortcut strong sub "
-                 "sup term text tm tt u uicontrol wintitle xref ");
+                 " alt b cite em i image keyword line-through menucascade overline ph q shortcut "
+                 "strong sub sup term text tm tt u uicontrol wintitle xref ");
 }
 
 bool IsCopiedMark(std::string_view name) {
-  return IsAmong(
-      name,
-      " abbreviated-form apiname boolean cmdname codeph data delim equation-inline "
-      "filepath fn fragref image indexterm kwd markupname mathml msgnum msgph numcharref "
-      "oper option parameterentity parmname sep state svg-container synph systemoutput "
-      "textentity userinput var varname xmlatt xmlelement xmlnsname xmlpi ");
+  return IsAmong(name,
+                 " abbreviated-form apiname boolean cmdname codeph data delim equation-inline "
+                 "filepath fn fragref indexterm kwd markupname mathml msgnum msgph numcharref "
+                 "oper option parameterentity parmname sep state svg-container synph systemoutput "
+                 "textentity userinput var varname xmlatt xmlelement xmlnsname xmlpi ");
 }
 
 bool IsCopiedBlock(std::string_view name) {

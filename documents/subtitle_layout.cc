@@ -195,6 +195,7 @@ std::string WriteCue(const std::vector<SubtitleWord>& words, size_t begin, size_
 size_t SubtitleTagSize(std::string_view text, bool braces) {
   text = text.substr(0, kMostTag);
   size_t end = text.npos;
+  if (braces && text.starts_with("\\h")) return 2;
   if (braces) return text.starts_with('{') ? text.find('}') + 1 : 0;
   if (text.starts_with("{\\")) end = text.find('}');
   if (text.starts_with('&')) {  // stays as it is
@@ -219,7 +220,7 @@ std::vector<SubtitleToken> SubtitleTokens(std::string_view text, bool braces) {
     if (tag == 0) {
       size_t end = 0;
       do {
-        end = std::min(rest.find_first_of("<{&", end + 1), rest.size());
+        end = std::min(rest.find_first_of("<{&\\", end + 1), rest.size());
       } while (end < rest.size() && SubtitleTagSize(rest.substr(end), braces) == 0);
       tokens.push_back({SubtitleToken::kText, rest.substr(0, end)});
       at += end;

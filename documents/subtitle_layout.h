@@ -14,8 +14,8 @@ namespace dragoman {
 inline constexpr size_t kSubtitleWidth = 42;  // columns of a line; a Chinese character has two
 
 // The bytes of the tag, or of the reference of a symbol ("&nbsp;"), that the text begins with; 0 if
-// it begins with none.  With `braces`, as in ASS, whatever stands in braces is a tag, and nothing
-// else is.
+// it begins with none.  With `braces`, as in ASS, whatever stands in braces is a tag, and so is
+// "\h", a no-break space, and nothing else.
 size_t SubtitleTagSize(std::string_view text, bool braces);
 
 // A stretch of the text of a cue.

@@ -46,8 +46,9 @@ constexpr std::string_view kNoBreakSpace = "\u00a0";
 
 bool HasTags(std::string_view text, bool braces) {
   const std::vector<SubtitleToken> tokens = SubtitleTokens(text, braces);
-  return std::any_of(tokens.begin(), tokens.end(),
-                     [](const auto& token) { return token.kind != SubtitleToken::kText; });
+  return std::any_of(tokens.begin(), tokens.end(), [](const auto& token) {  // no "&nbsp;", "\h"
+    return token.kind != SubtitleToken::kText && (token.raw[0] == '<' || token.raw[0] == '{');
+  });
 }
 
 bool IsTime(const SubtitleToken& token) {  // "<00:02.000>"
@@ -191,8 +192,7 @@ class SubtitleReader {
   Spelling Spell(bool references) const {
     if (braces()) {
       return [](std::string_view text) {
-        return absl::StrReplaceAll(std::string(text),
-                                   {{std::string(kNoBreakSpace), "\\h"}, {"{", "("}, {"}", ")"}});
+        return absl::StrReplaceAll(std::string(text), {{"{", "("}, {"}", ")"}});
       };
     }
     if (references || syntax_ == SubtitleSyntax::kVtt) {

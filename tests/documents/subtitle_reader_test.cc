@@ -212,7 +212,7 @@ TEST(SubtitleReader, AssKeepsFieldsAndOverrides) {
       "Dialogue: 0,0:00:03.00,0:00:04.00,Default,Ann,0,0,0,,that goes on.\n"
       "Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\n";
   EXPECT_THAT(TextsOf(ReadAss, kPart),
-              ElementsAre("One, <x1/>two<x2/> lines.", "And a\u00a0sentence that goes on."));
+              ElementsAre("One, <x1/>two<x2/> lines.", "And a <x1/>sentence that goes on."));
   EXPECT_EQ(
       InUpperCase(ReadAss, kPart),
       "[Script Info]\nTitle: kept\n\n[Events]\n"

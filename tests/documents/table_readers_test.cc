@@ -53,6 +53,8 @@ TEST(DitaReader, BlocksArePassagesAndInlineElementsMarks) {
       "</title><prolog><author>kept</author></prolog><body>\n<p>\n  PRESS <uicontrol>OK"
       "</uicontrol>&nbsp;OR <codeph>x</codeph>:\n  <ul><li>TWO</li><li translate=\"no\">kept"
       "</li></ul> THREE\n</p><codeblock>kept</codeblock></body></topic>");
+  EXPECT_EQ(InUpperCase(ReadDita, "<fig><image href=\"a\"><alt>one</alt></image><image/></fig>"),
+            "<fig><image href=\"a\"><alt>ONE</alt></image><image/></fig>");
 }
 
 }  // namespace

@@ -24,7 +24,8 @@ std::string HtmlTagName(std::string_view tag) {
   return absl::AsciiStrToLower(std::string(tag.substr(0, end)));
 }
 
-// What ends a span that such a marker begins: "==" of "==word==", "]" of "^[note]" and "[a]{.b}".
+// What ends a span that such a marker begins: "==" of "==word==", "]" of "^[note]", "[a]{.b}" and
+// "[a][b]".
 std::string MarkerClosing(const std::string& marker) {
   return marker == "^[" || marker == "[" ? "]" : marker.starts_with("[[") ? "]]" : marker;
 }
@@ -42,7 +43,7 @@ void PairTags(std::vector<Item>* items) {
     if (item.kind != Item::kHtml && item.kind != Item::kMarker) continue;
     const bool tag = item.kind == Item::kHtml;
     item.kind = Item::kEmpty;
-    const bool attributes = !tag && item.raw.starts_with("]{");
+    const bool attributes = !tag && (item.raw.starts_with("]{") || item.raw.starts_with("]["));
     const std::string name = tag ? HtmlTagName(item.raw) : attributes ? "]" : item.raw;
     item.breaks = tag && (name == "br" || name == "br/");
     // Those in between, such as <br>, have no end tag.

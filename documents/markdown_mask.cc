@@ -548,9 +548,14 @@ class Masker {
       return at + close + 1;
     }
     const std::string_view after = line.substr(close + 1);
-    if (after.starts_with('{') && AttributesSize(after) > 0 && inside.find('[') == inside.npos) {
-      FillMarker(at, 1);  // "[text]{.small}"
-      FillMarker(at + close, 1 + AttributesSize(after));
+    // "[text]{.small}", "[text][id]"
+    const size_t label = after.starts_with('[') ? after.find_first_of("[]^", 1) : 0;
+    const bool named = label > 1 && label < after.size() && after[label] == ']';
+    const size_t behind = named ? label + 1 : after.starts_with('{') ? AttributesSize(after) : 0;
+    const bool image = at > 0 && source_[at - 1] == '!';
+    if (behind > 0 && !image && inside.find('[') == inside.npos) {
+      FillMarker(at, 1);
+      FillMarker(at + close, 1 + behind);
       return at + 1;
     }
     const size_t sign = inside.find('@');
@@ -587,7 +592,8 @@ size_t EquationSize(std::string_view text) {
     }
     const bool digit =
         at + 1 < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at + 1]));
-    if (!space(at - 1) && !digit) return at + 1;
+    if (space(at - 1)) return 0;
+    if (!digit) return at + 1;
   }
   return 0;
 }

@@ -99,6 +99,12 @@ TEST(MarkdownReader, LinksThatAreNamedByTheirTextKeepTheName) {
             "[b]: /b\n[fish]: /f\n");
 }
 
+// In another file, as far as this one says.
+TEST(MarkdownReader, LinksToNamesThatAreNotHereStay) {
+  EXPECT_EQ(Upper("See [the *dog*][id] or ![it][id], [1][2].\n"),
+            "SEE [THE *DOG*][id] OR !\\[IT\\]\\[ID\\], [1][2].\n");
+}
+
 TEST(MarkdownReader, EscapesAndEntitiesAreCharacters) {
   constexpr std::string_view kPart = "a \\* b &amp; c&nbsp;d &eacute;t&#233; 1 < 2\n";
   EXPECT_THAT(Texts(kPart), ElementsAre("a * b &amp; c <x1/>d \u00e9t\u00e9 1 &lt; 2"));
@@ -137,6 +143,8 @@ TEST(MarkdownReader, LinesOfTheirOwnAndFootnotesAreKept) {
 TEST(MarkdownReader, DollarsArePricesUnlessTheyEncloseAnEquation) {
   EXPECT_THAT(Texts("It costs $100, US$30 and R$40, $HOME or $5.\n"),
               ElementsAre("It costs $100, US$30 and R$40, $HOME or $5."));
+  EXPECT_THAT(Texts("It costs $5 and $10, $x^2$ is old.\n"),
+              ElementsAre("It costs $5 and $10, <x1 translate=\"no\">$x^2$</x1> is old."));
   EXPECT_THAT(
       Texts("See $x^2$ and $$y*z*$$.\n"),
       ElementsAre("See <x1 translate=\"no\">$x^2$</x1> and <x2 translate=\"no\">$$y*z*$$</x2>."));

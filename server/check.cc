@@ -139,7 +139,7 @@ bool CheckConfig(const ServerOptions& options, std::ostream* out) {
     findings.Model(canary.model + "@canary", canary.directory);
   }
   // A directory of models has a pivot by default, which need not be of use.
-  if (options.config.has_pivot()) findings.Pivot(options.pivot);
+  if (options.given.has_pivot()) findings.Pivot(options.pivot);
   FileWatcher watcher;  // which is not started
   if (options.tls.enabled()) {
     findings.Result("tls", Certificates::Open(options.tls, &watcher, [](const auto&) {}).status());

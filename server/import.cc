@@ -48,8 +48,8 @@ absl::Status ImportFiles(const std::string& directory, const char* noun, ImportF
 
 }  // namespace
 
-absl::Status ImportKept(const ImportOptions& options, std::ostream* out) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(options.store));
+absl::Status ImportKept(const std::string& store, const Errand& errand, std::ostream* out) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> database, Database::Open(store));
   RETURN_IF_ERROR(database->fault());
   if (!database->survives()) {
     return absl::InvalidArgumentError("--store keeps nothing: name one that does");
@@ -61,7 +61,7 @@ absl::Status ImportKept(const ImportOptions& options, std::ostream* out) {
   GlossaryStore glossaries(parts);
   MemoryStore memories(parts);
   absl::Status status = ImportFiles(
-      options.glossaries, "glossary",
+      errand.import_glossaries, "glossary",
       [&](const std::string& id, const std::string& text) -> absl::StatusOr<std::string> {
         ASSIGN_OR_RETURN(GlossaryText glossary, ParseGlossary(text));
         size_t entries = 0;
@@ -72,7 +72,7 @@ absl::Status ImportKept(const ImportOptions& options, std::ostream* out) {
       },
       out);
   status.Update(ImportFiles(
-      options.memories, "translation memory",
+      errand.import_memories, "translation memory",
       [&](const std::string& id, const std::string& text) -> absl::StatusOr<std::string> {
         ASSIGN_OR_RETURN(MemoryText memory, ParseMemory(text));
         const size_t segments = memory.segments.size();

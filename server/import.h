@@ -8,17 +8,13 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "server/config/config.h"
 
 namespace dragoman {
 
-struct ImportOptions {
-  std::string store;
-  std::string glossaries, memories;  // directories; "": none
-};
-
-// Imports the files that are not in the store yet, with their ids, owners and versions, and prints a
-// line for each.  FAILED_PRECONDITION if some could not be imported; the others are.
-absl::Status ImportKept(const ImportOptions& options, std::ostream* out);
+// Imports the files that are not in the store yet, with their ids, owners and versions, and prints
+// a line for each.  FAILED_PRECONDITION if some could not be imported; the others are.
+absl::Status ImportKept(const std::string& store, const Errand& errand, std::ostream* out);
 
 }  // namespace dragoman
 

@@ -2,9 +2,9 @@
 
 #include <signal.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <functional>
-#include <csignal>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -13,8 +13,8 @@
 #include "engine/model/machine_report.h"
 #include "server/capacity.h"
 #include "server/check.h"
-#include "server/import.h"
 #include "server/config/config.h"
+#include "server/import.h"
 #include "server/net/inherited_sockets.h"
 #include "server/net/process_limits.h"
 #include "server/observe/logging.h"
@@ -60,9 +60,8 @@ absl::StatusOr<std::unique_ptr<Server>> StartServer(const ServerOptions& options
 
 // Parses the command line again: its config file may have changed.
 absl::StatusOr<ServerOptions> ReadCommandLineAgain(int argc, char** argv) {
-  absl::StatusOr<CommandLine> command_line = ParseCommandLine(argc, argv);
-  if (!command_line.ok()) return command_line.status();
-  return std::move(command_line->options);
+  ASSIGN_OR_RETURN(CommandLine command_line, ParseCommandLine(argc, argv));
+  return std::move(command_line.options);
 }
 
 }  // namespace
@@ -78,23 +77,21 @@ int RunServer(int argc, char** argv) {
     std::cout << *command_line->print;
     return EXIT_SUCCESS;
   }
-  if (command_line->check.has_value()) {
-    const bool servable =
-        CheckModel(*command_line->check, command_line->without_weights, &std::cout);
+  const Errand& errand = command_line->errand;
+  const ServerOptions& options = command_line->options;
+  if (!errand.check.empty()) {
+    const bool servable = CheckModel(errand.check, errand.without_weights, &std::cout);
     return servable ? EXIT_SUCCESS : EXIT_FAILURE;
   }
-  if (!command_line->import_glossaries.empty() || !command_line->import_memories.empty()) {
-    const absl::Status imported = ImportKept({.store = command_line->options.store,
-                                              .glossaries = command_line->import_glossaries,
-                                              .memories = command_line->import_memories},
-                                             &std::cout);
+  if (errand.imports()) {
+    const absl::Status imported = ImportKept(options.config.store(), errand, &std::cout);
     return imported.ok() ? EXIT_SUCCESS : CannotServe(imported);
   }
-  if (command_line->check_config) {
-    return CheckConfig(command_line->options, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (errand.check_config) {
+    return CheckConfig(options, &std::cout) ? EXIT_SUCCESS : EXIT_FAILURE;
   }
-  if (!command_line->plan.empty()) {
-    const absl::Status status = PrintPlan(command_line->options, command_line->plan, &std::cout);
+  if (!errand.plan.empty()) {
+    const absl::Status status = PrintPlan(options, errand.plan, &std::cout);
     return status.ok() ? EXIT_SUCCESS : CannotServe(status);
   }
   absl::StatusOr<InheritedSockets> sockets = TakeInheritedSockets();
@@ -102,8 +99,8 @@ int RunServer(int argc, char** argv) {
   // Never destroyed: its thread ends with the process.
   auto& signals = *new ShutdownSignals();
   const absl::StatusOr<std::unique_ptr<Server>> server = StartServer(
-      command_line->options, [=] { return ReadCommandLineAgain(argc, argv); },
-      [&] { signals.End(); }, *std::move(sockets));
+      options, [=] { return ReadCommandLineAgain(argc, argv); }, [&] { signals.End(); },
+      *std::move(sockets));
   FlushLog(kLogTimeout);
   if (!server.ok()) return CannotServe(server.status());
   signals.Catch();

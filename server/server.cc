@@ -61,18 +61,16 @@ ServerOptions WithWorkers(ServerOptions options) {
 absl::StatusOr<ServerOptions> WithAddresses(const InheritedSockets& sockets,
                                             ServerOptions options) {
   if (sockets.empty()) return options;
-  v1::ServerConfig config = options.config;
+  v1::ServerConfig given = options.given;
   for (const auto& [port, descriptors] : sockets) {
-    const auto* const field = config.GetDescriptor()->FindFieldByName(port + "_address");
+    const auto* const field = given.GetDescriptor()->FindFieldByName(port + "_address");
     const std::string address = Listener::AddressOf(descriptors.front());
-    config.GetReflection()->SetString(&config, field, address);
+    for (v1::ServerConfig* const config : {&given, &options.config}) {
+      config->GetReflection()->SetString(config, field, address);
+    }
     Log(LogLevel::kInfo, "inherited sockets", {{"port", port}, {"address", address}});
   }
-  ASSIGN_OR_RETURN(const ServerOptions resolved, Resolve(config));
-  options.grpc_address = resolved.grpc_address;
-  options.http_address = resolved.http_address;
-  options.metrics_address = resolved.metrics_address;
-  options.admin_address = resolved.admin_address;
+  RETURN_IF_ERROR(Resolve(given).status());
   return options;
 }
 
@@ -86,22 +84,15 @@ int MaxCallsPerConnection(const WorkerPoolOptions& pool) {
       std::min<int64_t>(std::max(kAtLeast, taken), std::numeric_limits<int>::max()));
 }
 
-struct ConnectionPlan {
-  ConnectionRange grpc;
-  ConnectionRange http;
-  ConnectionRange metrics;
-  ConnectionRange admin;
-};
-
 // Plans the connections of all ports: as many as configured, or by default 10,000 (gRPC) and 1,024
 // (HTTP), if there are enough descriptors; and a few of the ports for metrics and operators, if
 // there are such.
-absl::StatusOr<ConnectionPlan> PlanConnections(const ServerOptions& options) {
+absl::StatusOr<ConnectionPlan> PlanConnections(const v1::ServerConfig& config) {
   constexpr int kDefaultGrpc = 10'000, kDefaultHttp = 1024, kMetrics = 32, kAdmin = 16;
-  const int grpc_wanted = options.max_connections, http_wanted = options.http.max_connections;
+  const int grpc_wanted = config.max_connections(), http_wanted = config.max_http_connections();
   ASSIGN_OR_RETURN(DescriptorPlan plan, PlanDescriptors());
-  if (!options.metrics_address.empty()) plan.connections -= kMetrics;
-  if (!options.admin_address.empty()) plan.connections -= kAdmin;
+  if (!config.metrics_address().empty()) plan.connections -= kMetrics;
+  if (!config.admin_address().empty()) plan.connections -= kAdmin;
   const int http = http_wanted > 0 ? http_wanted : std::min(kDefaultHttp, plan.connections / 4);
   const int room = plan.connections - http;
   const int grpc = grpc_wanted > 0 ? grpc_wanted : std::min(kDefaultGrpc, room);
@@ -146,7 +137,7 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       inherited_(std::move(sockets)),
       answers_(options_.answers),
       requests_("requests", options_.requests_memory),
-      metrics_(options_.pool.workers, options_.metrics_principals),
+      metrics_(options_.pool.workers, config_.metrics_principals()),
       load_(options_.pool.workers, AvailableCores()),
       indices_(options_.index_bytes),
       pool_(options_.pool, &metrics_),
@@ -155,11 +146,11 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
       store_threads_(kStoreThreads, "for the store"),
       load_service_(&parts_),
       admin_service_(&parts_, "dragoman.v1.AdminService", Methods(),
-                     HasPath(options_.admin_address)) {
+                     HasPath(config_.admin_address())) {
   for (const std::string& name : ApiServices()) {
     services_.push_back(std::make_unique<MethodService>(&parts_, name));
   }
-  for (const std::string& name : CompatServices(options_.http.compat)) {
+  for (const std::string& name : CompatServices(options_.compat)) {
     services_.push_back(std::make_unique<MethodService>(&parts_, name, CompatMethods()));
   }
   metrics_.Watch(&pool_);
@@ -174,8 +165,8 @@ std::vector<BudgetStats> Server::Budgets() const {
 }
 
 absl::Status Server::StartTracer() {
-  if (options_.otlp_endpoint.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(Tracer::Post post, PostTraces(options_.otlp_endpoint, options_.otlp_headers));
+  if (config_.otlp_endpoint().empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(Tracer::Post post, PostTraces(config_.otlp_endpoint(), config_.otlp_headers()));
   tracer_ = std::make_unique<Tracer>(options_.traces, std::move(post));
   metrics_.Watch([this](MetricSources* to) { to->traces = [this] { return tracer_->Stats(); }; });
   return absl::OkStatus();
@@ -229,7 +220,7 @@ absl::Status Server::ReadSecrets() {
 }
 
 absl::Status Server::OpenStore() {
-  ASSIGN_OR_RETURN(database_, Database::Open(options_.store));
+  ASSIGN_OR_RETURN(database_, Database::Open(config_.store()));
   if (const absl::Status fault = database_->fault(); !fault.ok()) {
     Log(LogLevel::kWarning, "the store cannot be reached: what needs it is refused until it can",
         {{"store", database_->name()}, {"error", std::string(fault.message())}});
@@ -244,8 +235,8 @@ absl::Status Server::OpenStore() {
   stored_documents_ = std::make_unique<DocumentStore>(
       &parts_, database_.get(), DocumentStoreLimits{.bytes = options_.waiting_documents});
   metrics_.Watch([this](MetricSources* to) { to->store = [this] { return database_->Stats(); }; });
-  RETURN_IF_ERROR(OpenFiles("glossaries", options_.glossary_files, glossaries_.get()));
-  return OpenFiles("translation memories", options_.memory_files, memories_.get());
+  RETURN_IF_ERROR(OpenFiles("glossaries", config_.glossary_files(), glossaries_.get()));
+  return OpenFiles("translation memories", config_.memory_files(), memories_.get());
 }
 
 template <typename Store>
@@ -264,18 +255,17 @@ void Server::WarnOfOpenPorts() const {
   if (!options_.auth.tokens.empty()) {
     Log(LogLevel::kWarning,
         "tokens without TLS: anybody on the network path can read and use them");
-  } else if (!IsLoopback(options_.grpc_address) || !IsLoopback(options_.http_address)) {
+  } else if (!IsLoopback(config_.grpc_address()) || !IsLoopback(config_.http_address())) {
     Log(LogLevel::kWarning,
         "neither TLS nor tokens: anybody on the network can use this server, and read texts on "
         "their way to it",
-        {{"grpc", options_.grpc_address}, {"http", options_.http_address}});
+        {{"grpc", config_.grpc_address()}, {"http", config_.http_address()}});
   }
 }
 
 absl::Status Server::OpenPorts() {
-  ASSIGN_OR_RETURN(const ConnectionPlan plan, PlanConnections(options_));
-  connections_ = plan.grpc;
-  ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(options_.grpc_address, inherited_["grpc"]));
+  ASSIGN_OR_RETURN(plan_, PlanConnections(config_));
+  ASSIGN_OR_RETURN(grpc_, GrpcPort::Open(config_.grpc_address(), inherited_["grpc"]));
   vitals_ = std::make_unique<Vitals>(VitalsOptions{
       .tidy =
           [this] {
@@ -291,12 +281,10 @@ absl::Status Server::OpenPorts() {
           [this](bool alive) {
             if (grpc_->serves()) grpc_->SetAlive(alive);
           }});
-  ASSIGN_OR_RETURN(http_, HttpPort::Open(options_.http_address, inherited_["http"]));
-  http_connections_ = plan.http;
-  RETURN_IF_ERROR(OpenMetricsPort(plan.metrics));
-  admin_connections_ = plan.admin;
-  if (!options_.admin_address.empty()) {
-    ASSIGN_OR_RETURN(admin_, GrpcPort::Open(options_.admin_address, inherited_["admin"]));
+  ASSIGN_OR_RETURN(http_, HttpPort::Open(config_.http_address(), inherited_["http"]));
+  RETURN_IF_ERROR(OpenMetricsPort());
+  if (!config_.admin_address().empty()) {
+    ASSIGN_OR_RETURN(admin_, GrpcPort::Open(config_.admin_address(), inherited_["admin"]));
   }
   metrics_.Watch([this](MetricSources* to) {
     to->grpc = [this] { return grpc_->Stats(); };
@@ -332,14 +320,14 @@ HttpCallbacks Server::CountedAnswers(const HttpRouter& router) {
 }
 
 // Without certificates: most scrapers and probes have none.
-absl::Status Server::OpenMetricsPort(const ConnectionRange& descriptors) {
-  if (options_.metrics_address.empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(metrics_port_, HttpPort::Open(options_.metrics_address, inherited_["metrics"]));
+absl::Status Server::OpenMetricsPort() {
+  if (config_.metrics_address().empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(metrics_port_, HttpPort::Open(config_.metrics_address(), inherited_["metrics"]));
   HttpRouter router;
   router.BeginApi(kProbes);
   AddPages(Pages(), &router);
   HttpCallbacks callbacks = CountedAnswers(router);
-  metrics_port_->Serve({.threads = 1, .descriptors = descriptors}, std::move(router),
+  metrics_port_->Serve({.threads = 1, .descriptors = plan_.metrics}, std::move(router),
                        std::move(callbacks));
   return absl::OkStatus();
 }
@@ -348,7 +336,7 @@ void Server::ServeHttp() {
   HttpRouter router;
   router.BeginApi(kProbes);
   HttpPages pages = Pages();
-  if (!options_.metrics_address.empty()) pages.metrics = nullptr;
+  if (!config_.metrics_address().empty()) pages.metrics = nullptr;
   AddPages(std::move(pages), &router);
   const ApiContext context = {
       .parts = &parts_,
@@ -364,23 +352,22 @@ void Server::ServeHttp() {
   AddOpenApi(&router);
   router.BeginApi("page");
   AddSite([this] { return PageSettings(); }, &router);
-  AddCompat(options_.http.compat, context, &router);
-  router.AllowOrigins(options_.http.cors_origins);
+  AddCompat(options_.compat, context, &router);
+  router.AllowOrigins({config_.cors_origins().begin(), config_.cors_origins().end()});
   HttpCallbacks callbacks = CountedAnswers(router);
   metrics_.AddHttpPath("", "");
   if (certificates_ != nullptr) {
     router.WantTls();
     callbacks.certificates = [this] { return certificates_->served(); };
   }
-  const HttpPortOptions& http = options_.http;
-  http_->Serve({.threads = HttpThreads(http.threads),
-                .descriptors = http_connections_,
+  http_->Serve({.threads = HttpThreads(config_.http_threads()),
+                .descriptors = plan_.http,
                 .max_body_bytes = static_cast<size_t>(options_.max_message_bytes),
                 .bodies = &requests_,
-                .header_timeout = http.header_timeout,
-                .body_timeout = http.body_timeout,
-                .write_timeout = http.write_timeout,
-                .idle_timeout = http.idle_timeout,
+                .header_timeout = ToDuration(config_.http_header_timeout()),
+                .body_timeout = ToDuration(config_.http_body_timeout()),
+                .write_timeout = ToDuration(config_.http_write_timeout()),
+                .idle_timeout = ToDuration(config_.http_idle_timeout()),
                 .max_age = options_.connections.max_age},
                std::move(router), std::move(callbacks));
 }
@@ -433,12 +420,10 @@ absl::Status Server::LoadModels(ReadOptions read_again) {
             .stored_documents = stored_documents_.get(),
             .store_threads = &store_threads_,
             .glossaries = glossaries_.get(),
-            .default_glossaries = options_.default_glossaries,
             .memories = memories_.get(),
-            .default_memories = options_.default_memories,
             .admin = &admin_actions_,
             .metrics = &metrics_,
-            .log_peers = options_.log_peers,
+            .config = &config_,
             .max_message_bytes = options_.max_message_bytes};
   loaded_ = true;
   return absl::OkStatus();
@@ -462,15 +447,15 @@ GrpcOptions Server::OptionsOfPort(bool plain, const ConnectionRange& descriptors
           .descriptors = descriptors,
           .max_message_bytes = options_.max_message_bytes,
           .requests = &requests_,
-          .reflection = options_.auth.tokens.empty() || options_.debug_services,
-          .channelz = options_.debug_services};
+          .reflection = options_.auth.tokens.empty() || config_.debug_services(),
+          .channelz = config_.debug_services()};
 }
 
 absl::Status Server::StartGrpc() {
   constexpr size_t kPerConnection = 16 << 10;  // what an idle one takes, and more
-  GrpcOptions grpc = OptionsOfPort(/*plain=*/false, connections_);
+  GrpcOptions grpc = OptionsOfPort(/*plain=*/false, plan_.grpc);
   grpc.max_calls_per_connection = MaxCallsPerConnection(options_.pool);
-  grpc.memory = options_.requests_memory + static_cast<size_t>(connections_.most) * kPerConnection;
+  grpc.memory = options_.requests_memory + static_cast<size_t>(plan_.grpc.most) * kPerConnection;
   grpc.channelz = grpc.channelz && admin_ == nullptr;
   std::vector<NamedService> services = {
       {&load_service_, xds::service::orca::v3::OpenRcaService::service_full_name()}};
@@ -489,7 +474,7 @@ absl::Status Server::StartAdmin(std::function<void()> on_drain) {
                         [on_drain = std::move(on_drain)] {
                           if (on_drain != nullptr) on_drain();
                         }};
-  GrpcOptions grpc = OptionsOfPort(HasPath(options_.admin_address), admin_connections_);
+  GrpcOptions grpc = OptionsOfPort(HasPath(config_.admin_address()), plan_.admin);
   grpc.max_calls_per_connection = 16;
   return admin_->Serve(grpc, {{&admin_service_, admin_service_.name().c_str()}});
 }
@@ -508,16 +493,18 @@ void Server::Reload() {
 void Server::Drain() {
   if (grpc_ == nullptr || !grpc_->serves() || std::exchange(drained_, true)) return;
   if (model_manager_ != nullptr) model_manager_->Close();
+  const absl::Duration delay = ToDuration(config_.drain_delay());
+  const absl::Duration timeout = ToDuration(config_.drain_timeout());
   if (serving_) {
     Log(LogLevel::kInfo, "draining",
-        {{"delay_seconds", absl::ToDoubleSeconds(options_.drain_delay)},
-         {"timeout_seconds", absl::ToDoubleSeconds(options_.drain_timeout)}});
+        {{"delay_seconds", absl::ToDoubleSeconds(delay)},
+         {"timeout_seconds", absl::ToDoubleSeconds(timeout)}});
     SetServing(false);
     http_->Drain();
-    absl::SleepFor(options_.drain_delay);
+    absl::SleepFor(delay);
   }
   gate_.Shut();
-  const int cut = gate_.AwaitEmpty(options_.drain_timeout);
+  const int cut = gate_.AwaitEmpty(timeout);
   if (cut > 0) {
     Log(LogLevel::kWarning, "drain timeout passed: cancelling the calls in flight",
         {{"calls", cut}});

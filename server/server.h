@@ -51,6 +51,11 @@
 
 namespace dragoman {
 
+// The connections of each port.
+struct ConnectionPlan {
+  ConnectionRange grpc, http, metrics, admin;
+};
+
 class Server {
  public:
   // First reads certificates and tokens and takes both ports: HTTP answers, with 503 on /readyz,
@@ -110,7 +115,7 @@ class Server {
   void WarnOfOpenPorts() const;
   absl::Status OpenPorts();
   void ServeHttp();
-  absl::Status OpenMetricsPort(const ConnectionRange& descriptors);
+  absl::Status OpenMetricsPort();
   HttpPages Pages();
   LoadSample Load() const;
   // Creates the series of all routes; the callbacks count their answers.
@@ -126,6 +131,7 @@ class Server {
   std::string Faults() const;
 
   const ServerOptions options_;
+  const v1::ServerConfig& config_ = options_.config;
   InheritedSockets inherited_;
   // Ordered by dependency; they are destroyed in reverse.
   Gate gate_;
@@ -154,7 +160,7 @@ class Server {
   WorkThreads store_threads_;
   LoadService load_service_;
   std::vector<std::unique_ptr<MethodService>> services_;
-  ConnectionRange connections_, http_connections_;
+  ConnectionPlan plan_;
   std::unique_ptr<GrpcPort> grpc_;
   std::atomic<bool> loaded_ = false;  // whether parts_ is complete
   std::atomic<bool> serving_ = false;
@@ -163,7 +169,6 @@ class Server {
   std::unique_ptr<HttpPort> http_;
   std::unique_ptr<HttpPort> metrics_port_;  // null: /metrics is on the HTTP port
   std::unique_ptr<ModelManager> model_manager_;
-  ConnectionRange admin_connections_;
   AdminActions admin_actions_;
   MethodService admin_service_;
   std::unique_ptr<GrpcPort> admin_;  // null: nobody administers

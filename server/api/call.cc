@@ -155,7 +155,7 @@ void Call::WriteLog(const absl::Status& status) const {
   const bool own = span_.has_value(), callers = trace_.has_value();
   const std::string trace_id = own ? span_->trace_id : callers ? trace_->trace_id : "";
   const std::string span_id = own ? span_->span_id : callers ? trace_->span_id : "";
-  const bool names_peer = !status.ok() && parts_->log_peers;
+  const bool names_peer = !status.ok() && parts_->config->log_peers();
   Log(LogLevel::kInfo, "request",
       {{"method", method_},
        {"api", caller_.api},

@@ -57,12 +57,10 @@ struct ServerParts {
   DocumentStore* stored_documents = nullptr;
   WorkThreads* store_threads = nullptr;
   GlossaryStore* glossaries = nullptr;
-  std::vector<DefaultIds> default_glossaries;
   MemoryStore* memories = nullptr;  // of translations
-  std::vector<DefaultIds> default_memories;
   const AdminActions* admin = nullptr;
   Metrics* metrics = nullptr;
-  bool log_peers = true;      // whether the log names the addresses of callers that were refused
+  const v1::ServerConfig* config = nullptr;
   int max_message_bytes = 0;  // of a request
 };
 

@@ -115,7 +115,7 @@ absl::StatusOr<TermLists> GlossariesFor(const KeptUse& use, const v1::TranslateR
     }
   };
   RETURN_IF_ERROR(AddKept(use, use.parts.glossaries, "glossary_ids", request.glossary_ids(),
-                          use.parts.default_glossaries, add));
+                          use.parts.config->default_glossaries(), add));
   return lists;
 }
 

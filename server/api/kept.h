@@ -41,7 +41,8 @@ struct KeptUse {
 // missed.
 template <typename Store, typename Ids, typename Add>
 absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const Ids& ids,
-                     const std::vector<DefaultIds>& defaults, const Add& add) {
+                     const google::protobuf::RepeatedPtrField<v1::DefaultIds>& defaults,
+                     const Add& add) {
   constexpr int kMaxIds = 16;
   if (ids.size() > kMaxIds) {
     return InvalidField(field, "are ", ids.size(), ", the most is ", kMaxIds);
@@ -50,12 +51,13 @@ absl::Status AddKept(const KeptUse& use, Store* store, const char* field, const 
     ASSIGN_OR_RETURN(const auto thing, store->Find(use.asker, id));
     add(thing);
   }
-  for (const DefaultIds& by_default : defaults) {
-    const bool is_for =
-        (by_default.principal.empty() || by_default.principal == use.asker.principal) &&
-        (by_default.model.empty() || by_default.model == use.model);
-    if (!is_for) continue;
-    for (const std::string& id : by_default.ids) {
+  const auto is_for = [](const std::string& wanted, const std::string& name) {
+    return wanted.empty() || wanted == name;
+  };
+  for (const v1::DefaultIds& by_default : defaults) {
+    if (!is_for(by_default.principal(), use.asker.principal)) continue;
+    if (!is_for(by_default.model(), use.model)) continue;
+    for (const std::string& id : by_default.ids()) {
       const auto thing = store->Find(use.asker, id);
       if (absl::IsUnavailable(thing.status())) return thing.status();
       if (thing.ok()) add(*thing);

@@ -101,7 +101,7 @@ absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,
     AppendNew(MemoryPtr(stored, stored->memory.get()), &memories);  // which keeps it counted
   };
   RETURN_IF_ERROR(AddKept(use, use.parts.memories, "memory_ids", request.memory_ids(),
-                          use.parts.default_memories, add));
+                          use.parts.config->default_memories(), add));
   return memories;
 }
 

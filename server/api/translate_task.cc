@@ -56,7 +56,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
 
 CallWork TranslateTask::WorkOf(const ServerParts& parts, const v1::TranslateRequest& request) {
   if (request.glossary_ids_size() > 0 || request.memory_ids_size() > 0 ||
-      !parts.default_glossaries.empty() || !parts.default_memories.empty()) {
+      !parts.config->default_glossaries().empty() || !parts.config->default_memories().empty()) {
     return CallWork::kStore;
   }
   if (!IsAuto(request.source_language())) return CallWork::kShort;

@@ -84,9 +84,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } catch (const CLI::ParseError& error) {
     return absl::InvalidArgumentError(UsageError(app, error));
   }
-  if (!flags.check.empty()) {
-    return CommandLine{.print = {}, .check = flags.check, .without_weights = flags.without_weights};
-  }
+  CommandLine command_line{.print = {}, .errand = flags.errand};
+  if (!flags.errand.check.empty()) return command_line;
   RETURN_IF_ERROR(flags.error);
   if (machine) {
     Matmul matmul = Matmul::kAuto;
@@ -101,15 +100,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     ClearMergedFields(flags.config, &config);
   }
   config.MergeFrom(flags.config);
-  if (!flags.import_glossaries.empty() || !flags.import_memories.empty()) {
-    CommandLine import{.print = {},
-                       .check = {},
-                       .import_glossaries = flags.import_glossaries,
-                       .import_memories = flags.import_memories};
-    import.options.store = config.store();
-    return import;
+  if (flags.errand.imports()) {
+    command_line.options.config = config;
+    return command_line;
   }
-  CommandLine command_line{.check_config = flags.check_config, .plan = flags.plan};
   ASSIGN_OR_RETURN(command_line.options, Resolve(config));
   command_line.options.config_file = flags.config_file;
   return command_line;

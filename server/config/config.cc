@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -30,10 +31,6 @@ class FirstError : public google::protobuf::io::ErrorCollector {
  private:
   std::string error_;
 };
-
-absl::Duration ToDuration(const google::protobuf::Duration& duration) {
-  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
-}
 
 absl::Status CheckAddress(const char* flag, const std::string& address) {
   const size_t colon = address.rfind(':');
@@ -110,7 +107,6 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   AuthOptions& auth = options->auth;
   auth.tokens = config.auth_tokens();
   auth.max_requests_per_principal = config.max_requests_per_principal();
-  options->metrics_principals = config.metrics_principals();
   auth.quota = {.per_minute = static_cast<double>(config.quota_per_minute()),
                 .burst = static_cast<double>(config.quota_burst())};
   if (auth.quota.burst > 0 && auth.quota.per_minute == 0) {
@@ -127,26 +123,11 @@ absl::Status ResolveSecurity(const v1::ServerConfig& config, ServerOptions* opti
   return absl::OkStatus();
 }
 
-absl::Status ResolveStore(const v1::ServerConfig& config, ServerOptions* options) {
-  options->store = config.store();
-  options->store_bytes = config.store_bytes();
-  options->index_bytes = config.index_bytes();
-  options->glossary_files = config.glossary_files();
-  options->memory_files = config.memory_files();
-  struct Defaults {
-    const google::protobuf::RepeatedPtrField<v1::DefaultIds>& from;
-    const char* flag;
-    std::vector<DefaultIds>* to;
-  };
-  for (const Defaults& defaults :
-       {Defaults{config.default_glossaries(), "default-glossary", &options->default_glossaries},
-        Defaults{config.default_memories(), "default-memory", &options->default_memories}}) {
-    for (const v1::DefaultIds& from : defaults.from) {
-      if (from.ids().empty()) {
-        return InvalidArgumentError(defaults.flag, " is given without an id");
-      }
-      defaults.to->push_back(
-          {from.principal(), from.model(), {from.ids().begin(), from.ids().end()}});
+absl::Status CheckDefaults(const v1::ServerConfig& config) {
+  for (const auto& [flag, defaults] : {std::pair("default-glossary", &config.default_glossaries()),
+                                       {"default-memory", &config.default_memories()}}) {
+    if (absl::c_any_of(*defaults, [](const v1::DefaultIds& each) { return each.ids().empty(); })) {
+      return InvalidArgumentError(flag, " is given without an id");
     }
   }
   return absl::OkStatus();
@@ -170,8 +151,10 @@ absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options
   options->requests_memory = std::max(rest / 16, 2 * message);
   options->answers.all = std::min(kMostAnswers, rest / 16);
   options->answers.holder = options->answers.all / 4;
-  if (options->index_bytes == 0) options->index_bytes = std::min(kMostIndexed, sixteenth);
-  const bool in_memory = options->store == "memory";
+  options->index_bytes =
+      config.index_bytes() > 0 ? config.index_bytes() : std::min(kMostIndexed, sixteenth);
+  const bool in_memory = config.store() == "memory";
+  options->store_bytes = config.store_bytes();
   if (options->store_bytes == 0) {
     options->store_bytes = in_memory ? std::min(kMostStored, sixteenth) : kOnDisk;
   }
@@ -212,19 +195,11 @@ bool IsOrigin(const std::string& origin) {
                            origin.find_first_of("/ ,\r\n", scheme + 3) == origin.npos);
 }
 
-absl::Status ResolveHttp(const v1::ServerConfig& config, HttpPortOptions* options) {
-  options->threads = config.http_threads();
-  options->max_connections = config.max_http_connections();
-  options->header_timeout = ToDuration(config.http_header_timeout());
-  options->body_timeout = ToDuration(config.http_body_timeout());
-  options->write_timeout = ToDuration(config.http_write_timeout());
-  options->idle_timeout = ToDuration(config.http_idle_timeout());
+absl::Status ResolveHttp(const v1::ServerConfig& config, ServerOptions* options) {
   for (const std::string& origin : config.cors_origins()) {
-    if (!IsOrigin(origin)) {
-      return absl::InvalidArgumentError("cors-origin is \"" + origin +
-                                        "\", want for example https://example.org, or *");
-    }
-    options->cors_origins.push_back(origin);
+    if (IsOrigin(origin)) continue;
+    return InvalidArgumentError("cors-origin is \"", origin,
+                                "\", want for example https://example.org, or *");
   }
   options->compat.clear();
   if (config.compat() == "none") return absl::OkStatus();
@@ -253,41 +228,32 @@ absl::StatusOr<ServerOptions> Resolve(const v1::ServerConfig& given) {
   RETURN_IF_ERROR(CheckRanges(given));
   ServerOptions options;
   RETURN_IF_ERROR(ResolveModels(given, &options));
-  const v1::ServerConfig config = WithDefaults(given);
+  options.given = given;
+  options.config = WithDefaults(given);
+  const v1::ServerConfig& config = options.config;
   options.model_poll = absl::Seconds(config.model_poll_seconds());
-  options.grpc_address = config.grpc_address();
-  options.http_address = config.http_address();
-  options.metrics_address = config.metrics_address();
-  RETURN_IF_ERROR(CheckAddress("grpc-address", options.grpc_address));
-  RETURN_IF_ERROR(CheckAddress("http-address", options.http_address));
+  RETURN_IF_ERROR(CheckAddress("grpc-address", config.grpc_address()));
+  RETURN_IF_ERROR(CheckAddress("http-address", config.http_address()));
   if (config.has_metrics_address()) {
-    RETURN_IF_ERROR(CheckAddress("metrics-address", options.metrics_address));
+    RETURN_IF_ERROR(CheckAddress("metrics-address", config.metrics_address()));
   }
-  options.admin_address = config.admin_address();
   RETURN_IF_ERROR(CheckAdminAddress(config));
   RETURN_IF_ERROR(ResolveEngine(config, &options));
   RETURN_IF_ERROR(ResolveLimits(config, &options));
   RETURN_IF_ERROR(ResolveSecurity(config, &options));
-  RETURN_IF_ERROR(ResolveStore(config, &options));
+  RETURN_IF_ERROR(CheckDefaults(config));
   RETURN_IF_ERROR(DivideMemory(config, &options));
-  options.max_connections = config.max_connections();
   ResolveConnections(config, &options.connections);
-  RETURN_IF_ERROR(ResolveHttp(config, &options.http));
-  options.drain_delay = ToDuration(config.drain_delay());
-  options.drain_timeout = ToDuration(config.drain_timeout());
+  RETURN_IF_ERROR(ResolveHttp(config, &options));
   options.log = {.level = config.log_level(), .format = config.log_format()};
   RETURN_IF_ERROR(Validate(options.log));
-  options.log_peers = config.log_peers();
-  options.debug_services = config.debug_services();
-  options.otlp_endpoint = config.otlp_endpoint();
-  options.otlp_headers = config.otlp_headers();
   options.traces.one_in = config.otlp_one_in();
-  if (!options.otlp_endpoint.empty() && !absl::StartsWith(options.otlp_endpoint, "http://") &&
-      !absl::StartsWith(options.otlp_endpoint, "https://")) {
-    return absl::InvalidArgumentError("otlp-endpoint is \"" + options.otlp_endpoint +
-                                      "\", want for example http://localhost:4318");
+  const std::string& collector = config.otlp_endpoint();
+  if (!collector.empty() && !absl::StartsWith(collector, "http://") &&
+      !absl::StartsWith(collector, "https://")) {
+    return InvalidArgumentError("otlp-endpoint is \"", collector,
+                                "\", want for example http://localhost:4318");
   }
-  options.config = given;
   return options;
 }
 

@@ -22,6 +22,7 @@
 #include "server/auth/principals.h"
 #include "server/auth/tls_options.h"
 #include "server/compat/names.h"
+#include "server/config/settings.h"
 #include "server/observe/logging.h"
 #include "server/observe/tracer.h"
 
@@ -64,19 +65,6 @@ struct ConnectionOptions {
   absl::Duration max_age_grace = absl::Minutes(1);  // for calls on a connection that is too old
 };
 
-// For the HTTP port.
-struct HttpPortOptions {
-  int threads = 0;          // 0: the number of cores, but at most 4
-  int max_connections = 0;  // 0: 1,024, or a quarter of the limit of open files
-  absl::Duration header_timeout = absl::Seconds(10);
-  absl::Duration body_timeout = absl::Seconds(30);
-  absl::Duration write_timeout = absl::Seconds(30);
-  absl::Duration idle_timeout = absl::Seconds(75);
-  std::vector<std::string> cors_origins;  // "https://example.org" or "*"; empty: none allowed
-  // Other APIs to speak (compat/compat.h).
-  std::vector<std::string> compat = {kCompatNames.begin(), kCompatNames.end()};
-};
-
 // How many bytes of finished answers may wait for clients to read them (api/answer_budget.h).
 struct AnswerLimits {
   size_t all = 128 << 20;
@@ -100,13 +88,6 @@ struct DocumentLimits {
   absl::Duration patience = absl::Minutes(1);
 };
 
-// Stored glossaries, or translation memories, that requests use by default.
-struct DefaultIds {
-  std::string principal;  // "": of every one
-  std::string model;      // "": every one
-  std::vector<std::string> ids;
-};
-
 struct ServerOptions {
   std::vector<ModelSource> models;  // at least one; names differ
   std::vector<Canary> canaries;     // at most one per model
@@ -115,10 +96,6 @@ struct ServerOptions {
   std::vector<std::string> pinned;  // models that are found and stay in model_memory
   std::string default_model;        // the name of one of them
   std::string pivot;                // a language; "": no translation goes through a third language
-  std::string grpc_address = "127.0.0.1:50051";
-  std::string http_address = "127.0.0.1:9464";
-  std::string metrics_address;  // "": metrics are on the HTTP port
-  std::string admin_address;    // HOST:PORT or unix:PATH; "": nobody administers
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
   Precision keys_values = Precision::kAuto;
@@ -128,44 +105,41 @@ struct ServerOptions {
   DocumentLimits documents;
   int max_message_bytes = 1 << 20;
   size_t requests_memory = 256 << 20;  // that all calls may take (MemoryOfMessage)
-  int max_connections = 0;  // of the gRPC port; 0: 10,000, or what the limit of open files allows
   TlsOptions tls;
   AuthOptions auth;
-  std::string store = "memory";  // as Database::Open
   int64_t store_bytes = 256 << 20;
   int64_t waiting_documents = 256 << 20;  // bytes of those that are fetched later
   int64_t index_bytes = 512 << 20;
-  std::string glossary_files, memory_files;  // directories; "": none
-  std::vector<DefaultIds> default_glossaries;
-  std::vector<DefaultIds> default_memories;
-  int metrics_principals = 100;  // that have a series of their own
   ConnectionOptions connections;
-  HttpPortOptions http;
-  absl::Duration drain_delay = absl::ZeroDuration();  // from SIGTERM until calls are refused
-  absl::Duration drain_timeout = absl::Seconds(30);   // from then until calls are cancelled
+  // Other APIs to speak (compat/compat.h).
+  std::vector<std::string> compat = {kCompatNames.begin(), kCompatNames.end()};
   LogOptions log;
-  bool log_peers = true;  // the addresses of callers that were refused
-  bool debug_services = false;
-  std::string otlp_endpoint;  // a URL; "": nothing is traced
-  std::string otlp_headers;   // a file; "": none
   TracerOptions traces;
   // How often models and the config file are checked for changes; 0: only on request.
   absl::Duration model_poll = absl::ZeroDuration();
   std::string config_file;  // "": none
 
-  // The configuration that these options were resolved from.
-  v1::ServerConfig config;
+  // The settings that are used as they are: checked, and with the defaults of those that were not
+  // given.
+  v1::ServerConfig config = WithDefaults({});
+  // What was given.
+  v1::ServerConfig given;
+};
+
+// What the command line wants instead of a server: the values of these flags.
+struct Errand {
+  std::string check;             // `options` are not set
+  bool without_weights = false;  // with it: they are not there yet
+  bool check_config = false;     // `options` are to be checked
+  std::string plan;
+  std::string import_glossaries, import_memories;  // of `options` only the store is set
+  bool imports() const { return !import_glossaries.empty() || !import_memories.empty(); }
 };
 
 struct CommandLine {
-  std::optional<std::string>
-      print;  // the output of --help, --version or --machine; `options` are not set
-  std::optional<std::string> check;  // the value of --check; `options` are not set
-  bool without_weights = false;      // with --check: they are not there yet
-  bool check_config = false;         // --check-config: `options` are to be checked, not served
-  std::string plan = {};             // the value of --plan: not served, either; "": none
-  // Of --import-glossaries and --import-memories: of `options` only the store is set.
-  std::string import_glossaries = {}, import_memories = {};
+  // The output of --help, --version or --machine; `options` are not set.
+  std::optional<std::string> print;
+  Errand errand = {};
   ServerOptions options = {};
 };
 

@@ -173,26 +173,26 @@ void AddFlags(CLI::App* app, Flags* flags) {
         ->type_name(shown.empty() ? setting.type : absl::StrCat(setting.type, "=", shown))
         ->envname(setting.Variable());
   }
-  app->add_option("--check", flags->check,
+  app->add_option("--check", flags->errand.check,
                   "Reports on a model directory, without serving it: what it is, what is missing "
                   "or unused, estimated memory and speed")
       ->type_name("DIR");
-  app->add_flag("--without-weights", flags->without_weights,
+  app->add_flag("--without-weights", flags->errand.without_weights,
                 "With --check: whether the files beside the weights, which are not there yet, "
                 "describe a model that can be served");
-  app->add_flag("--check-config", flags->check_config,
+  app->add_flag("--check-config", flags->errand.check_config,
                 "Reports what these settings would serve and what is wrong with them, without "
                 "serving; the exit code is 0 only if nothing is");
-  app->add_option("--plan", flags->plan,
+  app->add_option("--plan", flags->errand.plan,
                   "Measures the default model on this machine for some seconds, and prints the "
                   "cores and the memory that a load needs: 200sentences/s,words=25,p99=500ms or "
                   "50000words/min (docs/load.md)")
       ->type_name("LOAD");
-  app->add_option("--import-glossaries", flags->import_glossaries,
+  app->add_option("--import-glossaries", flags->errand.import_glossaries,
                   "Imports the glossaries that a server up to version 0.1 kept in this directory "
                   "into --store, without serving, and says what it read (docs/store.md)")
       ->type_name("DIR");
-  app->add_option("--import-memories", flags->import_memories,
+  app->add_option("--import-memories", flags->errand.import_memories,
                   "The same for the translation memories of a directory")
       ->type_name("DIR");
 }

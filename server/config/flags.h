@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "dragoman/v1/config.pb.h"
+#include "server/config/config.h"
 
 namespace CLI {
 class App;
@@ -18,11 +18,7 @@ namespace dragoman {
 struct Flags {
   v1::ServerConfig config;
   std::string config_file;
-  std::string check;
-  bool without_weights = false;
-  bool check_config = false;
-  std::string plan;
-  std::string import_glossaries, import_memories;
+  Errand errand;
   absl::Status error;  // for a value that CLI11 cannot check
 };
 

@@ -273,10 +273,8 @@ int64_t NumberIn(const Setting& setting, const v1::ServerConfig& config) {
   const auto& reflection = *config.GetReflection();
   const FieldDescriptor* const field = setting.Field();
   if (setting.kind == kDuration) {
-    const auto& duration =
-        static_cast<const google::protobuf::Duration&>(reflection.GetMessage(config, field));
-    return absl::ToInt64Nanoseconds(absl::Seconds(duration.seconds()) +
-                                    absl::Nanoseconds(duration.nanos()));
+    return absl::ToInt64Nanoseconds(ToDuration(
+        static_cast<const google::protobuf::Duration&>(reflection.GetMessage(config, field))));
   }
   return field->cpp_type() == FieldDescriptor::CPPTYPE_INT64 ? reflection.GetInt64(config, field)
                                                              : reflection.GetInt32(config, field);
@@ -367,6 +365,10 @@ v1::ServerConfig WithDefaults(v1::ServerConfig config) {
     DRAGOMAN_CHECK(SetValue(setting, setting.value, &config).ok());
   }
   return config;
+}
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
 absl::StatusOr<int64_t> ParseBytes(const std::string& text) {

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "dragoman/v1/config.pb.h"
 
@@ -60,6 +61,8 @@ absl::Status CheckRanges(const v1::ServerConfig& config);
 
 // `config` with the defaults of all settings that it leaves out, except for those without one.
 v1::ServerConfig WithDefaults(v1::ServerConfig config);
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration);
 
 // "4GiB", "512MiB", "64KiB" or a plain number of bytes.
 absl::StatusOr<int64_t> ParseBytes(const std::string& text);

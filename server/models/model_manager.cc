@@ -230,7 +230,7 @@ void ModelManager::ReadConfiguration(bool asked) {
   if (read_again_ == nullptr) return;
   const FileVersion version = VersionOf(options_.config_file);
   // A directory of models may have new ones in it even if the file is unchanged.
-  const bool changed = version != config_version_ || options_.config.has_models_directory();
+  const bool changed = version != config_version_ || options_.given.has_models_directory();
   if (!asked && !changed) return;
   config_version_ = version;
   const absl::StatusOr<ServerOptions> options = read_again_();
@@ -244,7 +244,7 @@ void ModelManager::ReadConfiguration(bool asked) {
 }
 
 void ModelManager::TakeOver(const ServerOptions& options) {
-  const std::string fixed = NamesOfFixedChanges(options_.config, options.config);
+  const std::string fixed = NamesOfFixedChanges(options_.given, options.given);
   if (!fixed.empty() && fixed != told_fixed_) {
     Log(LogLevel::kWarning, "settings that changed and need a restart", {{"settings", fixed}});
   }

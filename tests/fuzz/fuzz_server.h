@@ -18,8 +18,8 @@ inline ServerOptions FuzzServerOptions() {
   options.models = {{"en-de", "tests/golden/models/marian-trained", {}},
                     {"many", "tests/golden/models/m2m100-trained", {}}};
   options.default_model = "en-de";
-  options.grpc_address = "127.0.0.1:0";
-  options.http_address = "127.0.0.1:0";
+  options.config.set_grpc_address("127.0.0.1:0");
+  options.config.set_http_address("127.0.0.1:0");
   options.precision = Precision::kFloat32;
   options.pool.workers = 1;
   options.pool.max_batch_rows = 16;

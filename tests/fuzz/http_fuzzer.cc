@@ -22,8 +22,9 @@ namespace {
 
 ServerOptions HttpOptions() {
   ServerOptions options = FuzzServerOptions();
-  options.http.threads = 1;
-  options.http.header_timeout = options.http.body_timeout = absl::Seconds(2);
+  options.config.set_http_threads(1);
+  options.config.mutable_http_header_timeout()->set_seconds(2);
+  options.config.mutable_http_body_timeout()->set_seconds(2);
   return options;
 }
 

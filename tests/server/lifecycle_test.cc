@@ -171,7 +171,8 @@ TEST(Lifecycle, DrainingServerFinishesItsCallsAndTakesNoMore) {
 
 TEST(Lifecycle, DrainTimeoutCancelsWhatIsLeft) {
   ServerOptions options = TestOptions();
-  options.drain_timeout = absl::Milliseconds(20);
+  options.config.mutable_drain_timeout()->set_seconds(0);
+  options.config.mutable_drain_timeout()->set_nanos(20'000'000);
   TestServer server(options);
   PendingTranslation pending(&server, LongRequest());
   server.AwaitSample(kInFlight, 1);
@@ -183,7 +184,8 @@ TEST(Lifecycle, DrainTimeoutCancelsWhatIsLeft) {
 
 TEST(Lifecycle, KeepsServingWhileLoadBalancersLearnThatItEnds) {
   ServerOptions options = TestOptions();
-  options.drain_delay = absl::Seconds(4);  // time enough for a call, however busy the machine is
+  options.config.mutable_drain_delay()->set_seconds(
+      4);  // time enough for a call, however busy the machine is
   TestServer server(options);
   std::thread drain([&] { server.server().Drain(); });
   HttpReply ready;
@@ -258,10 +260,11 @@ TEST(Lifecycle, ReflectionNamesTheServices) {
 TEST(Lifecycle, PortInUseIsAnErrorThatNamesIt) {
   TestServer first;
   ServerOptions options = TestOptions();
-  options.grpc_address = first.server().grpc_address();
+  options.config.set_grpc_address(first.server().grpc_address());
   const auto second = Server::Start(options);
   ASSERT_FALSE(second.ok());
-  EXPECT_THAT(std::string(second.status().message()), testing::HasSubstr(options.grpc_address));
+  EXPECT_THAT(std::string(second.status().message()),
+              testing::HasSubstr(options.config.grpc_address()));
 }
 
 TEST(Lifecycle, ModelThatDoesNotLoadIsAnErrorThatNamesItAndTheFile) {

@@ -12,8 +12,8 @@ ServerOptions TestOptions() {
   ServerOptions options;
   options.models = {{"en-de", kModelDirectory}};
   options.default_model = "en-de";
-  options.grpc_address = "127.0.0.1:0";
-  options.http_address = "127.0.0.1:0";
+  options.config.set_grpc_address("127.0.0.1:0");
+  options.config.set_http_address("127.0.0.1:0");
   options.precision = Precision::kFloat32;  // as the goldens
   options.pool.workers = 2;
   options.pool.kv_capacity_bytes = size_t{256} << 20;

@@ -43,7 +43,7 @@ class AdminTest : public testing::Test {
 
   // `tokens` is the content of the token file; "": there is none.
   void Start(const std::string& address, const std::string& tokens) {
-    options_.admin_address = address;
+    options_.config.set_admin_address(address);
     if (!tokens.empty()) {
       std::ofstream(path_ + ".tokens") << tokens;
       options_.auth.tokens = path_ + ".tokens";

@@ -14,7 +14,8 @@ TEST(Call, OnlyOverGrpcItsEndTellsTheLoad) {
     meter.Look(absl::FromUnixSeconds(second), {.totals = {.busy_seconds = 1.0 * second}});
   }
   ASSERT_FALSE(meter.report().empty());
-  const ServerParts parts = {.gate = &gate, .load = &meter, .metrics = &metrics};
+  const v1::ServerConfig config;
+  const ServerParts parts = {.gate = &gate, .load = &meter, .metrics = &metrics, .config = &config};
   Call over_grpc(&parts, "Translate", {});
   EXPECT_EQ(over_grpc.End(absl::InternalError("")).load, meter.report());
   Call over_http(&parts, "Translate", {.http_method = "POST", .http_route = "/v1/translate"});

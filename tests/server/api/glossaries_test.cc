@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-class GlossariesTest : public KeptTest<v1::GlossaryService, &ServerOptions::glossary_files> {
+class GlossariesTest : public KeptTest<v1::GlossaryService, &v1::ServerConfig::mutable_glossary_files> {
  protected:
   // Stores a glossary for "house" and returns its id.
   std::string Store(const std::string& target, const std::string& token = "", bool shared = false) {
@@ -194,8 +194,9 @@ TEST_F(GlossariesTest, ThereAreDefaultsForAModelAndForAPrincipal) {
   PutFile("houses.tsv", "# case: ignore\nHOUSE\tHeim\n");
   PutFile("cats.tsv", "# languages: en fr\nhouse\tApfel\n");
   PutFile("bobs.tsv", "# owner: bob\nsmall\tHund\n");
-  options_.default_glossaries = {
-      {"", "en-de", {"cats", "houses", "gone"}}, {"", "other", {"bobs"}}, {"", "", {"bobs"}}};
+  UseByDefault("en-de", {"cats", "houses", "gone"}, options_.config.mutable_default_glossaries());
+  UseByDefault("other", {"bobs"}, options_.config.mutable_default_glossaries());
+  UseByDefault("", {"bobs"}, options_.config.mutable_default_glossaries());
   StartWithTokens();
   v1::TranslateRequest request = Request({});
   request.set_source_language("en");

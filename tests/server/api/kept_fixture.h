@@ -9,6 +9,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/server/ram_directory.h"
@@ -20,7 +21,7 @@ inline constexpr char kAlice[] = "alice-0123456789";  // tokens
 inline constexpr char kBob[] = "bob-0123456789abc";
 
 // Of v1::GlossaryService or v1::MemoryService, whose files are in the directory of this option.
-template <typename Service, std::string ServerOptions::*kDirectory>
+template <typename Service, std::string* (v1::ServerConfig::*kDirectory)()>
 class KeptTest : public testing::Test {
  protected:
   using Stub = typename Service::Stub;
@@ -40,9 +41,16 @@ class KeptTest : public testing::Test {
   }
   // A file that somebody has put there before the start.
   void PutFile(const std::string& name, const std::string& text) {
-    options_.*kDirectory = root_ + "/things";
-    std::filesystem::create_directories(options_.*kDirectory);
-    std::ofstream(options_.*kDirectory + "/" + name) << text;
+    std::string& directory = *(options_.config.*kDirectory)();
+    directory = root_ + "/things";
+    std::filesystem::create_directories(directory);
+    std::ofstream(directory + "/" + name) << text;
+  }
+  static void UseByDefault(const std::string& model, const std::vector<std::string>& ids,
+                           google::protobuf::RepeatedPtrField<v1::DefaultIds>* defaults) {
+    v1::DefaultIds& added = *defaults->Add();
+    added.set_model(model);
+    added.mutable_ids()->Assign(ids.begin(), ids.end());
   }
 
   // Calls a method of the service.

@@ -20,7 +20,7 @@ using ::testing::SizeIs;
 
 constexpr char kText[] = "The old house is small.";
 
-class MemoriesTest : public KeptTest<v1::MemoryService, &ServerOptions::memory_files> {
+class MemoriesTest : public KeptTest<v1::MemoryService, &v1::ServerConfig::mutable_memory_files> {
  protected:
   // Stores a memory of one segment and returns its id.
   std::string Store(const std::string& source, const std::string& target,
@@ -237,7 +237,7 @@ TEST_F(MemoriesTest, OneThatCannotBeReadIsToldAndTheOthersServe) {
 
 TEST_F(MemoriesTest, AreUsedByDefault) {
   PutFile("all.tsv", std::string(kText) + "\tSTORED\n");
-  options_.default_memories = {{"", "en-de", {"all", "gone"}}};
+  UseByDefault("en-de", {"all", "gone"}, options_.config.mutable_default_memories());
   Start();
   EXPECT_EQ(TextOf(Request({})), "STORED");
 }

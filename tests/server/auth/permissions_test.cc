@@ -147,12 +147,12 @@ class PermissionsTest : public testing::Test {
         testing::TempDir() + "dragoman_permissions_" + std::to_string(getpid());
     std::ofstream(path) << Tokens();
     ServerOptions options = TestOptions();
-    options.glossary_files = Glossaries();
-    std::filesystem::create_directory(options.glossary_files);
-    std::ofstream(options.glossary_files + "/everybodys.tsv") << "house\tHaus\n";
-    options.memory_files = Glossaries() + "/memories";
-    std::filesystem::create_directory(options.memory_files);
-    std::ofstream(options.memory_files + "/everybodys.tsv") << "A house.\tEin Haus.\n";
+    options.config.set_glossary_files(Glossaries());
+    std::filesystem::create_directory(options.config.glossary_files());
+    std::ofstream(options.config.glossary_files() + "/everybodys.tsv") << "house\tHaus\n";
+    options.config.set_memory_files(Glossaries() + "/memories");
+    std::filesystem::create_directory(options.config.memory_files());
+    std::ofstream(options.config.memory_files() + "/everybodys.tsv") << "A house.\tEin Haus.\n";
     options.models.push_back({"second", kModelDirectory});
     options.models.push_back({"third", "tests/golden/models/m2m100-trained"});
     options.auth.tokens = path;

@@ -33,8 +33,8 @@ class DeepLGlossariesTest : public testing::Test {
   void Restart() {
     server_ = nullptr;
     ServerOptions options = TestOptions();
-    options.store = "sqlite:" + directory_ + "/store.db";
-    options.glossary_files = directory_;
+    options.config.set_store("sqlite:" + directory_ + "/store.db");
+    options.config.set_glossary_files(directory_);
     server_ = std::make_unique<TestServer>(options);
   }
 

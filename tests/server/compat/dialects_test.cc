@@ -70,7 +70,7 @@ TEST(Dialects, RefuseInTheirOwnWords) {
 
 TEST(Dialects, OnlyThoseThatAreEnabledAnswer) {
   ServerOptions options = TestOptions();
-  options.http.compat = {"deeplx"};
+  options.compat = {"deeplx"};
   TestServer server(options);
   const std::string call = R"({"source": ["a"], "src_lang": "en", "tgt_lang": "de"})";
   EXPECT_EQ(Post(server, "/translate", call, 400)["code"], 400);

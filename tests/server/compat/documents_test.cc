@@ -385,7 +385,7 @@ class DocumentPatienceTest : public DocumentsTest {
   static ServerOptions Options() {
     ServerOptions options = TestOptions();
     options.documents.at_once = 1;
-    options.http.body_timeout = absl::Seconds(1);
+    options.config.mutable_http_body_timeout()->set_seconds(1);
     return options;
   }
   DocumentPatienceTest() : DocumentsTest(Options()) {}

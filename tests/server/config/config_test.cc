@@ -50,8 +50,8 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.models[0].name, "en-de");
   EXPECT_EQ(options.models[0].directory, "/models/en-de");
   EXPECT_EQ(options.default_model, "en-de");
-  EXPECT_EQ(options.grpc_address, "127.0.0.1:50051");
-  EXPECT_EQ(options.http_address, "127.0.0.1:9464");
+  EXPECT_EQ(options.config.grpc_address(), "127.0.0.1:50051");
+  EXPECT_EQ(options.config.http_address(), "127.0.0.1:9464");
   EXPECT_EQ(options.precision, Precision::kAuto);
   EXPECT_EQ(options.pool.workers, 0);
   EXPECT_EQ(options.pool.max_batch_rows, 0);  // auto
@@ -62,18 +62,18 @@ TEST(Config, OneModelIsEnoughAndTheRestHasTheDefaultsOfTheDesign) {
   EXPECT_EQ(options.limits.max_beam_size, 16);
   EXPECT_EQ(options.limits.max_hypotheses, 8);
   EXPECT_EQ(options.max_message_bytes, 1 << 20);
-  EXPECT_EQ(options.drain_delay, absl::ZeroDuration());
-  EXPECT_EQ(options.drain_timeout, absl::Seconds(30));
+  EXPECT_EQ(ToDuration(options.config.drain_delay()), absl::ZeroDuration());
+  EXPECT_EQ(ToDuration(options.config.drain_timeout()), absl::Seconds(30));
   EXPECT_FALSE(options.tls.enabled());
   EXPECT_EQ(options.auth.tokens, "");
   EXPECT_EQ(options.auth.max_requests_per_principal, 0);
-  EXPECT_EQ(options.metrics_principals, 100);
+  EXPECT_EQ(options.config.metrics_principals(), 100);
   EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(1));
   EXPECT_EQ(options.connections.max_age, absl::InfiniteDuration());
   EXPECT_EQ(options.log.level, "info");
   EXPECT_EQ(options.log.format, "text");
-  EXPECT_TRUE(options.log_peers);
-  EXPECT_EQ(options.metrics_address, "");
+  EXPECT_TRUE(options.config.log_peers());
+  EXPECT_EQ(options.config.metrics_address(), "");
 }
 
 TEST(Config, EveryFieldIsASettingWhoseFlagHasItsNameUnlessItsCommentGivesAnother) {
@@ -122,7 +122,7 @@ TEST(Config, SmallDefaultsGiveWayToWhatIsGiven) {
   ASSERT_TRUE(resolved.ok()) << resolved.status();
   EXPECT_EQ(resolved->pool.workers, 1);
   EXPECT_EQ(resolved->pool.kv_capacity_bytes, size_t{32} << 20);
-  EXPECT_EQ(resolved->http.threads, 3);
+  EXPECT_EQ(resolved->config.http_threads(), 3);
   config.clear_small();
   EXPECT_EQ(Resolve(config)->pool.workers, 0);
 }
@@ -150,8 +150,6 @@ TEST(Config, TheDefaultsOfTheTableAreThoseOfTheOptions) {
   const auto resolved = Resolve(config);
   ASSERT_TRUE(resolved.ok()) << resolved.status();
   const ServerOptions options;
-  EXPECT_EQ(resolved->grpc_address, options.grpc_address);
-  EXPECT_EQ(resolved->http_address, options.http_address);
   EXPECT_EQ(resolved->pool.max_waiting_requests, options.pool.max_waiting_requests);
   EXPECT_EQ(resolved->pool.max_waiting_tokens, options.pool.max_waiting_tokens);
   EXPECT_EQ(resolved->pool.threads_per_worker, options.pool.threads_per_worker);
@@ -163,19 +161,11 @@ TEST(Config, TheDefaultsOfTheTableAreThoseOfTheOptions) {
   EXPECT_EQ(resolved->max_message_bytes, options.max_message_bytes);
   EXPECT_EQ(resolved->documents.max_bytes, options.documents.max_bytes);
   EXPECT_EQ(resolved->documents.at_once, options.documents.at_once);
-  EXPECT_EQ(resolved->metrics_principals, options.metrics_principals);
   EXPECT_EQ(resolved->connections.keepalive_time, options.connections.keepalive_time);
   EXPECT_EQ(resolved->connections.keepalive_timeout, options.connections.keepalive_timeout);
   EXPECT_EQ(resolved->connections.max_age, options.connections.max_age);
   EXPECT_EQ(resolved->connections.max_age_grace, options.connections.max_age_grace);
-  EXPECT_EQ(resolved->http.header_timeout, options.http.header_timeout);
-  EXPECT_EQ(resolved->http.body_timeout, options.http.body_timeout);
-  EXPECT_EQ(resolved->http.write_timeout, options.http.write_timeout);
-  EXPECT_EQ(resolved->http.idle_timeout, options.http.idle_timeout);
-  EXPECT_EQ(resolved->http.compat, options.http.compat);
-  EXPECT_EQ(resolved->drain_delay, options.drain_delay);
-  EXPECT_EQ(resolved->drain_timeout, options.drain_timeout);
-  EXPECT_EQ(resolved->log_peers, options.log_peers);
+  EXPECT_EQ(resolved->compat, options.compat);
 }
 
 v1::ServerConfig WithMemory(int64_t limit) {
@@ -187,7 +177,7 @@ v1::ServerConfig WithMemory(int64_t limit) {
 }
 
 size_t SumOfParts(const ServerOptions& options) {
-  const bool in_memory = options.store == "memory";
+  const bool in_memory = options.config.store() == "memory";
   return options.pool.kv_capacity_bytes + options.pool.cache_bytes + options.model_memory +
          static_cast<size_t>(options.index_bytes) +
          (in_memory ? static_cast<size_t>(options.store_bytes) : 0) + options.documents.memory +
@@ -285,12 +275,12 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.models[0].directory, "/a=b");
   EXPECT_EQ(options.default_model, "org/b");
   EXPECT_EQ(options.pivot, "en");
-  EXPECT_EQ(options.grpc_address, "0.0.0.0:1");
-  EXPECT_EQ(options.http_address, "[::]:0");
-  EXPECT_EQ(options.metrics_address, "127.0.0.1:9");
-  EXPECT_EQ(options.admin_address, "unix:/run/a");
-  EXPECT_EQ(options.otlp_endpoint, "https://collector:4318");
-  EXPECT_EQ(options.otlp_headers, "/h");
+  EXPECT_EQ(options.config.grpc_address(), "0.0.0.0:1");
+  EXPECT_EQ(options.config.http_address(), "[::]:0");
+  EXPECT_EQ(options.config.metrics_address(), "127.0.0.1:9");
+  EXPECT_EQ(options.config.admin_address(), "unix:/run/a");
+  EXPECT_EQ(options.config.otlp_endpoint(), "https://collector:4318");
+  EXPECT_EQ(options.config.otlp_headers(), "/h");
   EXPECT_EQ(options.traces.one_in, 7);
   EXPECT_EQ(options.precision, Precision::kFloat32);
   EXPECT_EQ(options.matmul, Matmul::kOneDnn);
@@ -310,14 +300,14 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.max_message_bytes, 64 << 10);
   EXPECT_EQ(options.documents.max_bytes, size_t{3} << 20);
   EXPECT_EQ(options.documents.at_once, 5);
-  EXPECT_EQ(options.drain_delay, absl::Seconds(5));
-  EXPECT_EQ(options.drain_timeout, absl::Seconds(90));
+  EXPECT_EQ(ToDuration(options.config.drain_delay()), absl::Seconds(5));
+  EXPECT_EQ(ToDuration(options.config.drain_timeout()), absl::Seconds(90));
   EXPECT_EQ(options.tls.cert, "/c");
   EXPECT_EQ(options.tls.key, "/k");
   EXPECT_EQ(options.tls.client_ca, "/a");
   EXPECT_EQ(options.auth.tokens, "/t");
   EXPECT_EQ(options.auth.max_requests_per_principal, 4);
-  EXPECT_EQ(options.metrics_principals, 3);
+  EXPECT_EQ(options.config.metrics_principals(), 3);
   EXPECT_EQ(options.auth.quota, (Quota{.per_minute = 5000, .burst = 600}));
   EXPECT_EQ(options.connections.keepalive_time, absl::Minutes(2));
   EXPECT_EQ(options.connections.keepalive_timeout, absl::Seconds(5));
@@ -325,7 +315,7 @@ void ExpectAllFlagsSet(const ServerOptions& options) {
   EXPECT_EQ(options.connections.max_age_grace, absl::Seconds(10));
   EXPECT_EQ(options.log.level, "debug");
   EXPECT_EQ(options.log.format, "json");
-  EXPECT_FALSE(options.log_peers);
+  EXPECT_FALSE(options.config.log_peers());
   EXPECT_EQ(options.models[0].shortlist.file, "lex=1.bin");
   EXPECT_FALSE(options.models[0].shortlist.first.has_value());
   EXPECT_EQ(options.models[1].shortlist.file, "dir:x/lex.s2t");
@@ -510,7 +500,7 @@ TEST(Config, FileIsReadAndFlagsWin) {
   EXPECT_EQ(parsed->options.default_model, "b");
   EXPECT_EQ(parsed->options.pool.workers, 2);
   EXPECT_EQ(parsed->options.limits.max_texts, 10);
-  EXPECT_EQ(parsed->options.drain_timeout, absl::Milliseconds(500));
+  EXPECT_EQ(ToDuration(parsed->options.config.drain_timeout()), absl::Milliseconds(500));
   EXPECT_EQ(parsed->options.pool.kv_capacity_bytes, size_t{1} << 30);
 }
 

@@ -32,7 +32,7 @@ ServerOptions OptionsWithTokens() {
   std::ofstream(path) << "balancer " << kToken << " methods=none\n";
   ServerOptions options = TestOptions();
   options.auth.tokens = path;
-  options.debug_services = true;
+  options.config.set_debug_services(true);
   return options;
 }
 

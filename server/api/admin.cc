@@ -16,8 +16,10 @@ void LogChange(const Call& call, const char* what, const std::string& value) {
       {{"value", value}, {"principal", call.principal()}, {"request_id", call.request_id()}});
 }
 
-// Asks for a turn of the model that a request names.
-absl::Status AskFor(ModelTurn turn, const char* event, const std::string& name, Call* call) {
+}  // namespace
+
+absl::Status AskForTurn(ModelTurn turn, const std::string& name, Call* call) {
+  constexpr const char* kEvents[] = {"admin: load", "admin: unload", "admin: pin", "admin: unpin"};
   if (name.empty()) return InvalidField("name", "is empty, want that of a model");
   const std::shared_ptr<const ModelSet> models = call->parts().models->Models();
   ASSIGN_OR_RETURN(const ServedModel* const model, models->FindModel(name));
@@ -28,37 +30,13 @@ absl::Status AskFor(ModelTurn turn, const char* event, const std::string& name, 
     return absl::FailedPreconditionError(
         "name: this model always stays; only those of --models make room, with --model-memory");
   }
-  LogChange(*call, event, model->name);
+  LogChange(*call, kEvents[static_cast<size_t>(turn)], model->name);
   call->parts().admin->turn(model->name, turn);
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<v1::ListModelsResponse> AdminListModels(const v1::ListModelsRequest&, Call* call) {
   return ListedModels(call->parts(), Permit());
-}
-
-absl::StatusOr<v1::LoadModelResponse> LoadModel(const v1::LoadModelRequest& request, Call* call) {
-  RETURN_IF_ERROR(AskFor(ModelTurn::kLoad, "admin: load", request.name(), call));
-  return v1::LoadModelResponse();
-}
-
-absl::StatusOr<v1::UnloadModelResponse> UnloadModel(const v1::UnloadModelRequest& request,
-                                                    Call* call) {
-  RETURN_IF_ERROR(AskFor(ModelTurn::kUnload, "admin: unload", request.name(), call));
-  return v1::UnloadModelResponse();
-}
-
-absl::StatusOr<v1::PinModelResponse> PinModel(const v1::PinModelRequest& request, Call* call) {
-  RETURN_IF_ERROR(AskFor(ModelTurn::kPin, "admin: pin", request.name(), call));
-  return v1::PinModelResponse();
-}
-
-absl::StatusOr<v1::UnpinModelResponse> UnpinModel(const v1::UnpinModelRequest& request,
-                                                  Call* call) {
-  RETURN_IF_ERROR(AskFor(ModelTurn::kUnpin, "admin: unpin", request.name(), call));
-  return v1::UnpinModelResponse();
 }
 
 absl::StatusOr<v1::SetLogLevelResponse> SetLogLevel(const v1::SetLogLevelRequest& request,

@@ -5,6 +5,7 @@
 #define DRAGOMAN_SERVER_API_ADMIN_H_
 
 #include <functional>
+#include <string>
 
 #include "dragoman/v1/admin.pb.h"
 #include "server/api/call.h"
@@ -19,11 +20,10 @@ struct AdminActions {
   std::function<void()> drain;
 };
 
+// Asks for a turn of the model that a request names.
+absl::Status AskForTurn(ModelTurn turn, const std::string& name, Call* call);
+
 AnswerMethod<v1::ListModelsRequest, v1::ListModelsResponse> AdminListModels;
-AnswerMethod<v1::LoadModelRequest, v1::LoadModelResponse> LoadModel;
-AnswerMethod<v1::UnloadModelRequest, v1::UnloadModelResponse> UnloadModel;
-AnswerMethod<v1::PinModelRequest, v1::PinModelResponse> PinModel;
-AnswerMethod<v1::UnpinModelRequest, v1::UnpinModelResponse> UnpinModel;
 AnswerMethod<v1::SetLogLevelRequest, v1::SetLogLevelResponse> SetLogLevel;
 AnswerMethod<v1::DrainRequest, v1::DrainResponse> Drain;
 

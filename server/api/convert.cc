@@ -164,14 +164,10 @@ void AddFaults(const std::vector<LiteralFault>& faults, TextSpan source, v1::Qua
     if (fault.source.begin < source.begin || fault.source.end > source.end) continue;
     v1::LiteralFault* const to = proto->add_literals();
     to->set_text(fault.text);
-    to->set_source_begin(static_cast<int>(fault.source.begin));
-    to->set_source_end(static_cast<int>(fault.source.end));
     to->set_kind(fault.found.empty() ? v1::LiteralFault::KIND_MISSING
                                      : v1::LiteralFault::KIND_CHANGED);
-    if (fault.found.empty()) continue;
     to->set_found(fault.found);
-    to->set_target_begin(static_cast<int>(fault.target.begin));
-    to->set_target_end(static_cast<int>(fault.target.end));
+    SetSpans(fault.source, fault.found.empty() ? TextSpan() : fault.target, to);
   }
 }
 
@@ -284,8 +280,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     v1::UnmetTerm* const to = proto->add_glossary_unmet();
     to->set_glossary_id(term.glossary);
     to->set_source(term.source);
-    to->set_source_begin(static_cast<int>(term.span.begin));
-    to->set_source_end(static_cast<int>(term.span.end));
+    SetSource(term.span, to);
   }
   for (const MemoryMatch& match : translation.matches) {
     v1::MemoryMatch* const to = proto->add_memory_matches();
@@ -295,8 +290,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
     to->set_target(match.segment.target);
     to->set_percent(match.percent);
     to->set_kind(ToProto(match.kind, kMatchKinds));
-    to->set_source_begin(static_cast<int>(match.span.begin));
-    to->set_source_end(static_cast<int>(match.span.end));
+    SetSource(match.span, to);
   }
   proto->set_source_tokens(translation.source_tokens);
   proto->set_truncated(translation.truncated);
@@ -306,10 +300,7 @@ void ToProto(const Translation& translation, const v1::OutputOptions& output,
   if (!output.sentence_spans()) return;
   for (const SentencePair& sentence : translation.sentences) {
     v1::SentenceSpan* const span = proto->add_sentences();
-    span->set_source_begin(static_cast<int>(sentence.source.begin));
-    span->set_source_end(static_cast<int>(sentence.source.end));
-    span->set_target_begin(static_cast<int>(sentence.target.begin));
-    span->set_target_end(static_cast<int>(sentence.target.end));
+    SetSpans(sentence.source, sentence.target, span);
     span->set_part(sentence.is_part);
     if (output.quality()) {
       SetQuality(sentence.mean_log_prob, sentence.min_log_prob, span->mutable_quality());
@@ -325,10 +316,7 @@ void ToProto(FinishedSentence sentence, v1::FinishedSentence* proto) {
   proto->set_index(static_cast<int>(sentence.index));
   proto->set_sentences(static_cast<int>(sentence.of));
   proto->set_text(std::move(sentence.target));
-  proto->mutable_span()->set_source_begin(static_cast<int>(sentence.source_span.begin));
-  proto->mutable_span()->set_source_end(static_cast<int>(sentence.source_span.end));
-  proto->mutable_span()->set_target_begin(static_cast<int>(sentence.target_span.begin));
-  proto->mutable_span()->set_target_end(static_cast<int>(sentence.target_span.end));
+  SetSpans(sentence.source_span, sentence.target_span, proto->mutable_span());
   proto->mutable_span()->set_part(sentence.is_part);
   proto->set_score(sentence.score);
   proto->set_finish_reason(ToProto(sentence.finish_reason, kFinishReasons));

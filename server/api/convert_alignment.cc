@@ -46,10 +46,7 @@ void ToProto(const Alignment& alignment, bool attention,
   ToProto(alignment.target, text->mutable_target_tokens());
   for (const WordLink& link : alignment.words) {
     v1::WordLink* const to = text->add_words();
-    to->set_source_begin(static_cast<int>(link.source.begin));
-    to->set_source_end(static_cast<int>(link.source.end));
-    to->set_target_begin(static_cast<int>(link.target.begin));
-    to->set_target_end(static_cast<int>(link.target.end));
+    SetSpans(link.source, link.target, to);
     to->set_probability(link.probability);
   }
   if (!attention) return;

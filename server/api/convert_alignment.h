@@ -9,6 +9,7 @@
 #include "dragoman/v1/translation.pb.h"
 #include "engine/base/status.h"
 #include "engine/request/translator.h"
+#include "engine/text/text_span.h"
 
 namespace dragoman {
 
@@ -31,6 +32,19 @@ absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output);
 // Fills in the points and the text; the text's attention only if requested.
 void ToProto(const Alignment& alignment, bool attention,
              google::protobuf::RepeatedPtrField<v1::AlignmentPoint>* points, v1::AlignedText* text);
+
+// The places in its source, or in both, of which a message tells.
+template <typename Proto>
+void SetSource(TextSpan source, Proto* proto) {
+  proto->set_source_begin(static_cast<int>(source.begin));
+  proto->set_source_end(static_cast<int>(source.end));
+}
+template <typename Proto>
+void SetSpans(TextSpan source, TextSpan target, Proto* proto) {
+  SetSource(source, proto);
+  proto->set_target_begin(static_cast<int>(target.begin));
+  proto->set_target_end(static_cast<int>(target.end));
+}
 
 // Fills in the heads and the steps that the hypothesis has.
 void SetInsight(const TranslatedHypothesis& hypothesis, v1::Hypothesis* proto);

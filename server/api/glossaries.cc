@@ -52,7 +52,7 @@ GlossaryEntry EntryFrom(const v1::GlossaryEntry& proto) {
 }
 
 absl::StatusOr<v1::Glossary> CreateGlossary(const v1::CreateGlossaryRequest& request, Call* call) {
-  GlossaryText text = {.owner = call->principal()};
+  GlossaryText text = {{.owner = call->principal()}};
   Fill(request.glossary(), &text);
   ASSIGN_OR_RETURN(const Owned glossary, call->parts().glossaries->Create(
                                              StoreDeadline(call->deadline()), std::move(text)));

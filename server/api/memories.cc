@@ -36,11 +36,11 @@ absl::StatusOr<v1::TranslationMemory> CreateMemory(const v1::CreateMemoryRequest
   ASSIGN_OR_RETURN(const Owned stored,
                    call->parts().memories->Create(
                        StoreDeadline(call->deadline()),
-                       {.name = memory.name(),
-                        .owner = call->principal(),
-                        .shared = memory.shared(),
-                        .languages = {memory.source_language(), memory.target_language()},
-                        .segments = SegmentsFrom(request.segments())}));
+                       {{.name = memory.name(),
+                         .owner = call->principal(),
+                         .shared = memory.shared()},
+                        {memory.source_language(), memory.target_language()},
+                        SegmentsFrom(request.segments())}));
   return MemoryProto(stored, *call);
 }
 

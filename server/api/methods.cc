@@ -17,9 +17,21 @@
 namespace dragoman {
 namespace {
 
+using enum ModelTurn;
+
 template <typename Request, typename Response>
 Method::Exchange Stored(AnswerMethod<Request, Response>* answer) {
   return Answered(answer, CallWork::kStore);
+}
+
+// Asks for a turn of the model that a request names.
+template <ModelTurn turn, typename Request, typename Response>
+Method::Exchange Asks() {
+  const auto ask = [](const Request& request, Call* call) -> absl::StatusOr<Response> {
+    RETURN_IF_ERROR(AskForTurn(turn, request.name(), call));
+    return Response();
+  };
+  return Answered<Request, Response>(ask);
 }
 
 // An exchange that waits for the engine.
@@ -59,10 +71,11 @@ const std::vector<Method>& Methods() {
       {"LearnSegments", Stored(LearnSegments), "POST", "/v1/memories/{id}/segments"},
 
       {"AdminService/ListModels", Answered(AdminListModels)},
-      {"AdminService/LoadModel", Answered(LoadModel)},
-      {"AdminService/UnloadModel", Answered(UnloadModel)},
-      {"AdminService/PinModel", Answered(PinModel)},
-      {"AdminService/UnpinModel", Answered(UnpinModel)},
+      {"AdminService/LoadModel", Asks<kLoad, v1::LoadModelRequest, v1::LoadModelResponse>()},
+      {"AdminService/UnloadModel",
+       Asks<kUnload, v1::UnloadModelRequest, v1::UnloadModelResponse>()},
+      {"AdminService/PinModel", Asks<kPin, v1::PinModelRequest, v1::PinModelResponse>()},
+      {"AdminService/UnpinModel", Asks<kUnpin, v1::UnpinModelRequest, v1::UnpinModelResponse>()},
       {"AdminService/SetLogLevel", Answered(SetLogLevel)},
       {"AdminService/Drain", Answered(Drain)}};
   return methods;

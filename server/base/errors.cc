@@ -96,14 +96,6 @@ absl::Status Clipped(const absl::Status& status) {
   return clipped;
 }
 
-absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id) {
-  const std::string shown = Clip(id, kLongestName);
-  absl::Status status = NotFoundError("there is no ", noun, " \"", shown, "\"");
-  status.SetPayload(kKeptPayload, absl::Cord(type));
-  status.SetPayload(kIdPayload, absl::Cord(shown));
-  return status;
-}
-
 }  // namespace
 
 absl::Status ModelNotFound(const std::string& name, const std::string& served) {
@@ -114,12 +106,12 @@ absl::Status ModelNotFound(const std::string& name, const std::string& served) {
   return status;
 }
 
-absl::Status GlossaryNotFound(const std::string& id) {
-  return KeptNotFound("glossary", "dragoman.v1.Glossary", id);
-}
-
-absl::Status MemoryNotFound(const std::string& id) {
-  return KeptNotFound("translation memory", "dragoman.v1.TranslationMemory", id);
+absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id) {
+  const std::string shown = Clip(id, kLongestName);
+  absl::Status status = NotFoundError("there is no ", noun, " \"", shown, "\"");
+  status.SetPayload(kKeptPayload, absl::Cord(type));
+  status.SetPayload(kIdPayload, absl::Cord(shown));
+  return status;
 }
 
 absl::Status MissingRight(const std::string& principal, const std::string& right,

@@ -26,10 +26,9 @@ namespace dragoman {
 // may use ("en-de, en-fr").
 absl::Status ModelNotFound(const std::string& name, const std::string& served);
 
-// NOT_FOUND for a glossary: there is none with that id, or the caller must not know of it.
-absl::Status GlossaryNotFound(const std::string& id);
-// The same for a translation memory.
-absl::Status MemoryNotFound(const std::string& id);
+// NOT_FOUND for what is kept, such as a "glossary", which is a "dragoman.v1.Glossary": there is none
+// with that id, or the caller must not know of it.
+absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id);
 
 // PERMISSION_DENIED because `principal` lacks a right: "models" with the value "en-de".
 absl::Status MissingRight(const std::string& principal, const std::string& right,

@@ -117,7 +117,7 @@ Answer Create(const CompatFields& fields, Call* call) {
   ASSIGN_OR_RETURN(const Resource resource, ReadResource(given, "name"));
   if (!IsPlainName(resource.id)) return InvalidField("name", "ends with no plain name");
   ASSIGN_OR_RETURN(const CompatFields pair, given.Object("languagePair"));
-  GlossaryText text = {.name = resource.id, .owner = call->principal()};
+  GlossaryText text = {{.name = resource.id, .owner = call->principal()}};
   LanguagePair& languages = text.dictionaries.emplace_back().languages;
   for (const auto& [field, tag] : {std::pair("sourceLanguageCode", &languages.source),
                                    {"targetLanguageCode", &languages.target}}) {

@@ -121,7 +121,7 @@ struct ServerOptions {
 
   // The settings that are used as they are: checked, and with the defaults of those that were not
   // given.
-  v1::ServerConfig config = WithDefaults({});
+  v1::ServerConfig config = WithDefaults(v1::ServerConfig());
   // What was given.
   v1::ServerConfig given;
 };

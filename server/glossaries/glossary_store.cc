@@ -31,7 +31,7 @@ absl::StatusOr<GlossaryPtr> ReadGlossaryFile(const std::string& id, const std::s
   glossary->id = id;
   glossary->read_only = true;
   glossary->bytes = static_cast<int64_t>(text.size());
-  SetOwned(read, glossary.get());
+  static_cast<OwnedHead&>(*glossary) = read;
   for (GlossaryDictionary& dictionary : read.dictionaries) {
     glossary->lists.push_back(
         {dictionary.languages, static_cast<int64_t>(dictionary.entries.size())});
@@ -114,8 +114,8 @@ const OwnedKind& GlossaryStore::Kind() {
                                            .noun = "glossary",
                                            .nouns = "glossaries",
                                            .parts = "entries",
-                                           .most_parts = 300'000,
-                                           .not_found = &GlossaryNotFound};
+                                           .type = "dragoman.v1.Glossary",
+                                           .most_parts = 300'000};
   return kind;
 }
 
@@ -132,9 +132,7 @@ absl::StatusOr<Owned> GlossaryStore::Create(absl::Time until, GlossaryText gloss
     ASSIGN_OR_RETURN(const Ptr file, FindFile(glossary.name, glossary.owner));
     if (file != nullptr) return IsThere(Kind().noun);
   }
-  Owned thing = {.id = id};
-  SetOwned(glossary, &thing);
-  return rows().Create(until, std::move(thing), unique, [&](Connection* connection, Owned* stored) {
+  return rows().Create(until, {glossary, id}, unique, [&](Connection* connection, Owned* stored) {
     return WriteContents(connection, glossary, {}, stored);
   });
 }
@@ -145,12 +143,8 @@ absl::StatusOr<Owned> GlossaryStore::Update(const Asker& asker, const std::strin
   if (file != nullptr) return NotYours(Kind().noun);
   return rows().Change(asker, id, [&](Connection* connection, Owned* thing) -> absl::Status {
     ASSIGN_OR_RETURN(const StoredText before, ReadContents(connection, thing->id));
-    GlossaryText text = {.name = thing->name,
-                         .owner = thing->owner,
-                         .shared = thing->shared,
-                         .version = thing->version - 1,
-                         .created = thing->created,
-                         .dictionaries = before.dictionaries};
+    GlossaryText text = {*thing, before.dictionaries};
+    --text.version;
     RETURN_IF_ERROR(edit(&text));
     RETURN_IF_ERROR(Check(&text));
     return WriteContents(connection, text, before, thing);

@@ -26,8 +26,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "engine/request/terms.h"
+#include "server/store/owned.h"
 
 namespace dragoman {
 
@@ -37,13 +37,8 @@ struct GlossaryDictionary {
   std::vector<GlossaryEntry> entries;
 };
 
-struct GlossaryText {
-  std::string name;
-  std::string owner;    // a principal; "": nobody, so it is for everybody
-  bool shared = false;  // others may use and read it, too
-  int64_t version = 1;  // how often it was written
-  absl::Time created = absl::UnixEpoch();
-  std::vector<GlossaryDictionary> dictionaries;  // of different languages
+struct GlossaryText : OwnedHead {
+  std::vector<GlossaryDictionary> dictionaries = {};  // of different languages
 };
 
 inline constexpr size_t kMaxGlossaryEntries = 100'000;

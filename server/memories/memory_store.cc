@@ -27,7 +27,7 @@ absl::StatusOr<StoredMemoryPtr> ReadMemoryFile(const std::string& id, const std:
   memory->id = id;
   memory->read_only = true;
   memory->bytes = static_cast<int64_t>(text.size());
-  SetOwned(read, memory.get());
+  static_cast<OwnedHead&>(*memory) = read;
   memory->memory = std::make_shared<const TranslationMemory>(
       TranslationMemory(id, read.languages).Learn(std::move(read.segments), read.version));
   memory->lists = {{read.languages, static_cast<int64_t>(memory->memory->size())}};
@@ -124,8 +124,8 @@ const OwnedKind& MemoryStore::Kind() {
                                            .noun = "translation memory",
                                            .nouns = "translation memories",
                                            .parts = "segments",
-                                           .most_parts = 1'000'000,
-                                           .not_found = &MemoryNotFound};
+                                           .type = "dragoman.v1.TranslationMemory",
+                                           .most_parts = 1'000'000};
   return kind;
 }
 
@@ -139,8 +139,7 @@ absl::StatusOr<Owned> MemoryStore::Create(absl::Time until, MemoryText memory,
   TidySegments(&memory.segments);
   RETURN_IF_ERROR(CheckMemory(memory));
   const std::vector<KeyedSegment> keyed = Keyed(&memory.segments);
-  Owned thing = {.id = id};
-  SetOwned(memory, &thing);
+  Owned thing = {memory, id};
   thing.lists = {{memory.languages}};
   return rows().Create(until, std::move(thing), /*unique=*/false,
                        [&](Connection* connection, Owned* stored) {

@@ -34,17 +34,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "engine/request/memory.h"
+#include "server/store/owned.h"
 
 namespace dragoman {
 
-struct MemoryText {
-  std::string name;
-  std::string owner;    // a principal; "": nobody, so it is for everybody
-  bool shared = false;  // others may use and read it, too
-  int64_t version = 1;
-  absl::Time created = absl::UnixEpoch();
+struct MemoryText : OwnedHead {
   LanguagePair languages = {};  // tags; "": any
   std::vector<MemorySegment> segments = {};
 };

@@ -4,7 +4,9 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/time.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/text/language_tag.h"
@@ -50,6 +52,32 @@ absl::Status CheckLine(const std::string& field, std::string_view text, size_t m
     return InvalidField(field, "has a tab, a line break or another control character");
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> ReadOwner(std::string_view key, const std::string& value, OwnedHead* head) {
+  constexpr int64_t kMostVersion = int64_t{1} << 53;  // JSON's numbers are exact up to it
+  std::string error;
+  if (key == "name") {
+    head->name = value;
+  } else if (key == "owner") {
+    head->owner = value;
+  } else if (key == "shared") {
+    head->shared = value == "yes";
+  } else if (key == "version") {
+    if (!absl::SimpleAtoi(value, &head->version) || head->version < 1 ||
+        head->version > kMostVersion) {
+      return absl::InvalidArgumentError("version: want a number from 1 to 2^53");
+    }
+  } else if (key == "created") {
+    const bool is_time = absl::ParseTime(absl::RFC3339_full, value, &head->created, &error);
+    const int64_t seconds = absl::ToUnixSeconds(head->created);
+    if (!is_time || seconds < 0 || seconds >= int64_t{253402300800}) {  // the year 10000
+      return absl::InvalidArgumentError("created: want a time, such as 2026-01-31T12:00:00Z");
+    }
+  } else {
+    return false;
+  }
+  return true;
 }
 
 }  // namespace dragoman

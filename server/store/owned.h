@@ -28,15 +28,20 @@ struct OwnedList {
   int64_t size = 0;
 };
 
-struct Owned {
-  std::string id;
-  std::string name, owner;
-  bool shared = false;
-  int64_t version = 1;
+// What its text says of a thing besides its content.
+struct OwnedHead {
+  std::string name = {};
+  std::string owner = {};  // a principal; "": nobody, so it is for everybody
+  bool shared = false;     // others may use and read it, too
+  int64_t version = 1;     // how often it was written
   absl::Time created = absl::UnixEpoch();
+};
+
+struct Owned : OwnedHead {
+  std::string id = {};
   bool read_only = false;  // a file of the operator's
   int64_t bytes = 0;       // of the content
-  std::vector<OwnedList> lists;
+  std::vector<OwnedList> lists = {};
 
   bool IsSeenBy(const std::string& principal) const {
     return shared || owner.empty() || owner == principal;

@@ -82,14 +82,14 @@ BudgetStats KeptBytes::Stats(int64_t limit) const {
 
 absl::StatusOr<Owned> OwnedRows::FindIn(Connection* connection, const std::string& id,
                                         const std::string& principal) const {
-  if (!IsPlainName(id)) return kind_.not_found(id);
+  if (!IsPlainName(id)) return NotFound(id);
   ASSIGN_OR_RETURN(std::vector<Owned> found,
                    Select(connection, "kind = $1 AND id = $2", {kind_.number, id}));
   if (found.empty()) {
     ASSIGN_OR_RETURN(found, Select(connection, "kind = $1 AND owner = $2 AND name = $3",
                                    {kind_.number, principal, id}));
   }
-  if (found.empty() || !found.front().IsSeenBy(principal)) return kind_.not_found(id);
+  if (found.empty() || !found.front().IsSeenBy(principal)) return NotFound(id);
   return std::move(found.front());
 }
 
@@ -240,7 +240,7 @@ absl::Status OwnedRows::Delete(const Asker& asker, const std::string& id) const 
         ASSIGN_OR_RETURN(
             const std::vector<Row> deleted,
             connection->Run("DELETE FROM kept WHERE id = $1 RETURNING bytes", {thing.id}));
-        if (deleted.empty()) return kind_.not_found(id);
+        if (deleted.empty()) return NotFound(id);
         return connection->Do("UPDATE owners SET bytes = bytes - $1 WHERE owner = $2",
                               {deleted[0].number(0), thing.owner});
       });

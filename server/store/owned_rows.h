@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/base/shared_budget.h"
+#include "server/base/errors.h"
 #include "server/store/owned.h"
 #include "store/database.h"
 
@@ -29,10 +30,10 @@ struct OwnedKind {
   const char* noun;
   const char* nouns;
   const char* parts;  // "entries"
+  const char* type;   // "dragoman.v1.Glossary"
   // Of one owner.
   int64_t most = 200;
   int64_t most_parts = 0;
-  absl::Status (*not_found)(const std::string& id) = nullptr;
 };
 
 // How much is kept by all, as far as was seen, and how often more was refused.  Thread-safe.
@@ -90,6 +91,9 @@ class OwnedRows {
   absl::Status Delete(const Asker& asker, const std::string& id) const;
 
  private:
+  absl::Status NotFound(const std::string& id) const {
+    return KeptNotFound(kind_.noun, kind_.type, id);
+  }
   absl::StatusOr<Owned> FindIn(Connection* connection, const std::string& id,
                                const std::string& principal) const;
   absl::StatusOr<Owned> FindOwn(Connection* connection, const std::string& id,

@@ -104,7 +104,7 @@ TEST(GlossaryText, ErrorsNameTheLine) {
 TEST(GlossaryText, ErrorsNameTheField) {
   const auto field = [](const GlossaryText& glossary) { return FieldOf(CheckGlossary(glossary)); };
   const auto with = [](GlossaryEntry entry, LanguagePair languages = {"en", "de"}) {
-    return GlossaryText{.dictionaries = {{languages, {{"a", {"b"}}, std::move(entry)}}}};
+    return GlossaryText{{}, {{languages, {{"a", {"b"}}, std::move(entry)}}}};
   };
   const std::string entry = "glossary.dictionaries[0].entries[1]";
   EXPECT_EQ(field(with({"x", {"y"}})), "");

@@ -51,13 +51,13 @@ std::string WriteLearned(const std::vector<MemorySegment>& segments, int64_t ver
 }
 
 TEST(MemoryText, IsReadAsItWasWritten) {
-  const MemoryText memory = {.name = "Manuals",
-                             .owner = "alice",
-                             .shared = true,
-                             .version = 3,
-                             .created = absl::FromUnixSeconds(1000),
-                             .languages = {"en", ""},
-                             .segments = {{"# One.", "Eins.", "Zero.", ""}, {"\\Two.", "Zwei."}}};
+  const MemoryText memory = {{.name = "Manuals",
+                              .owner = "alice",
+                              .shared = true,
+                              .version = 3,
+                              .created = absl::FromUnixSeconds(1000)},
+                             {"en", ""},
+                             {{"# One.", "Eins.", "Zero.", ""}, {"\\Two.", "Zwei."}}};
   const std::string text = WriteMemory(memory);
   auto read = ParseMemory(text);
   ASSERT_TRUE(read.ok()) << read.status();
@@ -114,7 +114,7 @@ struct WrittenMemory {
         {{"Five.", "F\u00fcnf."}}};
     for (const std::vector<MemorySegment>& part : parts) {
       const int64_t version = static_cast<int64_t>(ends.size()) + 1;
-      text += version == 1 ? WriteMemory({.name = "M", .languages = {"en", "de"}, .segments = part})
+      text += version == 1 ? WriteMemory({{.name = "M"}, {"en", "de"}, part})
                            : WriteLearned(part, version);
       segments.insert(segments.end(), part.begin(), part.end());
       ends.emplace_back(text.size(), segments.size());

@@ -82,13 +82,10 @@ class StoreTest : public testing::TestWithParam<std::string> {
 
   static GlossaryText Text(const std::string& owner, std::vector<GlossaryEntry> entries = {}) {
     if (entries.empty()) entries = {{"house", {"Haus"}}};
-    return {.name = "Houses", .owner = owner, .dictionaries = {{{"en", "de"}, entries}}};
+    return {{.name = "Houses", .owner = owner}, {{{"en", "de"}, entries}}};
   }
   static MemoryText Memory(const std::string& owner) {
-    return {.name = "Manuals",
-            .owner = owner,
-            .languages = {"en", "de"},
-            .segments = {{"One.", "Eins."}}};
+    return {{.name = "Manuals", .owner = owner}, {"en", "de"}, {{"One.", "Eins."}}};
   }
   // "" if there is none.
   static std::string TargetOf(const StoredMemoryPtr& memory, const std::string& source) {
@@ -409,7 +406,7 @@ TEST_P(StoreTest, NothingIsHalfWhereverAProcessEnds) {
   std::string id;
   {
     const Stored stored(Name());
-    id = stored.memories->Create(Soon(), {.owner = "a", .segments = many})->id;
+    id = stored.memories->Create(Soon(), {{.owner = "a"}, {}, many})->id;
   }
   for (int turn = 0; turn < 6; ++turn) {
     const pid_t child = fork();

@@ -14,6 +14,8 @@
 //   {"value": [{"detectedLanguage": {"language": "en", "score": 0.93},
 //     "translations": [{"language": "de", "text": "Guten Morgen."}, ...]}]}
 
+#include "server/compat/azure.h"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -33,7 +35,6 @@
 #include "engine/text/splitter.h"
 #include "server/base/language_names.h"
 #include "server/compat/azure_spans.h"
-#include "server/compat/compat.h"
 #include "server/compat/fields.h"
 #include "server/compat/targets.h"
 
@@ -42,13 +43,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CompatApi kApi = {.name = "azure",
-                            .credential = "as the header Ocp-Apim-Subscription-Key",
-                            .key_header = "ocp-apim-subscription-key",
-                            .key_field = "Subscription-Key",
-                            .texts = "Text",
-                            .source = "from",
-                            .target = "to"};
+constexpr CompatApi kApi = AzureApi("Text", "from", "to");
 
 constexpr char kCustomEndpoint[] = "/translator/text/v3.0";
 constexpr size_t kMaxTargets = 128;

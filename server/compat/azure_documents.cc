@@ -11,7 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "engine/base/field_error.h"
 #include "engine/base/status.h"
-#include "server/compat/compat.h"
+#include "server/compat/azure.h"
 #include "server/compat/fields.h"
 #include "server/compat/stored_files.h"
 
@@ -20,13 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr CompatApi kApi = {.name = "azure",
-                            .credential = "as the header Ocp-Apim-Subscription-Key",
-                            .key_header = "ocp-apim-subscription-key",
-                            .key_field = "Subscription-Key",
-                            .texts = "document",
-                            .source = "sourceLanguage",
-                            .target = "targetLanguage"};
+constexpr CompatApi kApi = AzureApi("document", "sourceLanguage", "targetLanguage");
 constexpr char kDocument[] = "document";
 constexpr std::array<std::string_view, 3> kVersions = {"2024-05-01", "2024-11-01-preview",
                                                        "2026-03-01"};

@@ -17,19 +17,15 @@
 namespace dragoman {
 namespace {
 
-// In the order of kCompatNames; null: all that it has is in dialects.h.  Azure's routes want a
-// parameter, so they come first.
-constexpr std::array<AddCompatRoutes*, kCompatNames.size()> kApis = {azure::AddRoutes,
-                                                                     deepl::AddRoutes,
-                                                                     nullptr,
-                                                                     google_translate::AddRoutes,
-                                                                     nullptr,
-                                                                     nullptr,
-                                                                     nullptr,
-                                                                     libretranslate::AddRoutes,
-                                                                     open_inference::AddRoutes,
-                                                                     openai::AddRoutes,
-                                                                     nullptr};
+// All that the others of kCompatNames have is in dialects.h.  Azure's routes want a parameter, so
+// they come first.
+constexpr std::pair<const char*, AddCompatRoutes*> kApis[] = {
+    {"azure", azure::AddRoutes},
+    {"deepl", deepl::AddRoutes},
+    {"google", google_translate::AddRoutes},
+    {"libretranslate", libretranslate::AddRoutes},
+    {"open-inference", open_inference::AddRoutes},
+    {"openai", openai::AddRoutes}};
 
 // A call that an act answers.
 struct ActCall {
@@ -43,10 +39,10 @@ struct ActCall {
 void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
                HttpRouter* router) {
   const auto enabled = [&](std::string_view name) { return absl::c_linear_search(names, name); };
-  for (size_t i = 0; i < kApis.size(); ++i) {
-    if (kApis[i] == nullptr || !enabled(kCompatNames[i])) continue;
-    router->BeginApi(std::string(kCompatNames[i]));
-    kApis[i](context, router);
+  for (const auto& [name, add_routes] : kApis) {
+    if (!enabled(name)) continue;
+    router->BeginApi(name);
+    add_routes(context, router);
   }
   dialects::AddRoutes(enabled, context, router);
 }

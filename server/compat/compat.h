@@ -50,7 +50,7 @@
 
 namespace dragoman {
 
-// Adds the routes of the APIs with these names.  REQUIRES: KnowsCompat is true for each.
+// Adds the routes of the APIs with these names.  REQUIRES: all are of kCompatNames (names.h).
 void AddCompat(const std::vector<std::string>& names, const ApiContext& context,
                HttpRouter* router);
 

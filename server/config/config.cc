@@ -204,9 +204,9 @@ absl::Status ResolveHttp(const v1::ServerConfig& config, ServerOptions* options)
   options->compat.clear();
   if (config.compat() == "none") return absl::OkStatus();
   for (const absl::string_view name : absl::StrSplit(config.compat(), ',')) {
-    if (!KnowsCompat(std::string(name))) {
+    if (!absl::c_linear_search(kCompatNames, name)) {
       return InvalidArgumentError("compat: there is no \"", name, "\", want some of ",
-                                  AllCompatNames(), ", or none");
+                                  absl::StrJoin(kCompatNames, ","), ", or none");
     }
     options->compat.emplace_back(name);
   }

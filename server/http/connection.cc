@@ -181,27 +181,23 @@ bool HttpConnection::PeerIsGone() {
 // The port speaks both: the first byte of TLS cannot start an HTTP request.
 void HttpConnection::Sniff() {
   Enter(Stage::kIdle, shared_->options.header_timeout);
-  stream_.socket().async_wait(HttpStream::Socket::wait_read,
-                              [self = shared_from_this()](const Error& error) {
-                                if (self->closed_) return;
+  stream_.socket().async_wait(HttpStream::Socket::wait_read, Next([this](size_t) {
                                 constexpr char kTlsHandshake = 0x16;
                                 char first = 0;
-                                const int fd = self->stream_.socket().native_handle();
-                                if (error || recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
-                                  return self->Close();
-                                if (first == kTlsHandshake) return self->Handshake();
-                                self->AwaitRequest();
-                              });
+                                const int fd = stream_.socket().native_handle();
+                                if (recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
+                                  return Close();
+                                if (first == kTlsHandshake) return Handshake();
+                                AwaitRequest();
+                              }));
 }
 
 void HttpConnection::Handshake() {
   Enter(Stage::kHandshake, kHandshakeTimeout);
-  stream_.Handshake(std::move(tls_context_), [self = shared_from_this()](const Error& error) {
-    if (self->closed_) return;
-    if (error) return self->Close();
-    self->certificate_name_ = NameInCertificate(self->stream_.tls());
-    self->AwaitRequest();
-  });
+  stream_.Handshake(std::move(tls_context_), Next([this](size_t) {
+                      certificate_name_ = NameInCertificate(stream_.tls());
+                      AwaitRequest();
+                    }));
 }
 
 // ---- Reading ---------------------------------------------------------------------------------
@@ -210,13 +206,10 @@ void HttpConnection::AwaitRequest() {
   if (!first_ && shared_->draining) return Close();
   if (buffer_.size() > 0) return ReadHeader();
   Enter(Stage::kIdle, first_ ? shared_->options.header_timeout : shared_->options.idle_timeout);
-  stream_.async_read_some(buffer_.prepare(kReadAtOnce),
-                          [self = shared_from_this()](const Error& error, size_t size) {
-                            if (self->closed_) return;
-                            if (error) return self->Close();
-                            self->buffer_.commit(size);
-                            self->ReadHeader();
-                          });
+  stream_.async_read_some(buffer_.prepare(kReadAtOnce), Next([this](size_t size) {
+                            buffer_.commit(size);
+                            ReadHeader();
+                          }));
 }
 
 void HttpConnection::ReadHeader() {
@@ -231,11 +224,7 @@ void HttpConnection::ReadHeader() {
   // That of the route is known only when the header is there (PrepareBody).
   parser_->body_limit(std::max(shared_->options.max_body_bytes, shared_->router->max_file_bytes()));
   http::async_read_header(stream_, buffer_, *parser_,
-                          [self = shared_from_this()](const Error& error, size_t) {
-                            if (self->closed_) return;
-                            if (error) return self->OnReadError(error);
-                            self->OnHeader();
-                          });
+                          Next([this](size_t) { OnHeader(); }, &HttpConnection::OnReadError));
 }
 
 void HttpConnection::OnReadError(const Error& error) {
@@ -274,11 +263,7 @@ void HttpConnection::OnHeader() {
   Enter(Stage::kBody, shared_->options.body_timeout);
   static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   asio::async_write(stream_, asio::buffer(kContinue.data(), kContinue.size()),
-                    [self = shared_from_this()](const Error& error, size_t) {
-                      if (self->closed_) return;
-                      if (error) return self->Close();
-                      self->ReadBody();
-                    });
+                    Next([this](size_t) { ReadBody(); }));
 }
 
 bool HttpConnection::PrepareBody() {
@@ -328,32 +313,28 @@ void HttpConnection::OnRefusedBody() {
 
 // Passes the body on, piece by piece.
 void HttpConnection::ReadFile() {
-  http::async_read_some(stream_, buffer_, *parser_,
-                        [self = shared_from_this()](const Error& error, size_t size) {
-                          if (self->closed_) return;
-                          if (error) return self->OnReadError(error);
-                          std::string& piece = self->parser_->get().body();
-                          self->request_.upload->Add(piece);
-                          piece.clear();
-                          if (!self->request_.upload->refusal().ok()) return self->OnRefusedBody();
-                          if (self->parser_->is_done()) return self->OnBody();
-                          self->received_ += size;
-                          if (self->received_ >= kFileStep) return self->ReadBody();
-                          self->ReadFile();
-                        });
+  const auto take = [this](size_t size) {
+    std::string& piece = parser_->get().body();
+    request_.upload->Add(piece);
+    piece.clear();
+    if (!request_.upload->refusal().ok()) return OnRefusedBody();
+    if (parser_->is_done()) return OnBody();
+    received_ += size;
+    if (received_ >= kFileStep) return ReadBody();
+    ReadFile();
+  };
+  http::async_read_some(stream_, buffer_, *parser_, Next(take, &HttpConnection::OnReadError));
 }
 
 void HttpConnection::ReadBody() {
   Enter(Stage::kBody, shared_->options.body_timeout);
   received_ = 0;
   if (request_.upload != nullptr) return ReadFile();
-  http::async_read(stream_, buffer_, *parser_,
-                   [self = shared_from_this()](const Error& error, size_t) {
-                     if (self->closed_) return;
-                     if (error) return self->OnReadError(error);
-                     self->request_.body = std::move(self->parser_->get().body());
-                     self->OnBody();
-                   });
+  const auto take = [this](size_t) {
+    request_.body = std::move(parser_->get().body());
+    OnBody();
+  };
+  http::async_read(stream_, buffer_, *parser_, Next(take, &HttpConnection::OnReadError));
 }
 
 void HttpConnection::OnBody() {
@@ -431,14 +412,10 @@ void HttpConnection::Flush() {
   }
   sending_.swap(outbox_);
   Enter(Stage::kAnswering, shared_->options.write_timeout);
-  asio::async_write(stream_, asio::buffer(sending_),
-                    [self = shared_from_this()](const Error& error, size_t) {
-                      if (!self->closed_) self->OnFlushed(error);
-                    });
+  asio::async_write(stream_, asio::buffer(sending_), Next([this](size_t) { OnFlushed(); }));
 }
 
-void HttpConnection::OnFlushed(const Error& error) {
-  if (error) return Close();
+void HttpConnection::OnFlushed() {
   sending_.clear();
   if (sending_.capacity() > kKept) sending_.shrink_to_fit();
   deadline_ = Clock::time_point::max();
@@ -468,11 +445,7 @@ void HttpConnection::Finish() {
 void HttpConnection::Linger() {
   buffer_.clear();
   stream_.socket().async_read_some(buffer_.prepare(kReadAtOnce),
-                                   [self = shared_from_this()](const Error& error, size_t) {
-                                     if (self->closed_) return;
-                                     if (error) return self->Close();
-                                     self->Linger();
-                                   });
+                                   Next([this](size_t) { Linger(); }));
 }
 
 }  // namespace dragoman

@@ -61,6 +61,18 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   enum class Stage { kHandshake, kIdle, kHeader, kBody, kAnswering, kClosing };
 
+  // A callback that goes on with `then` and the number of bytes, unless the connection was closed
+  // meanwhile; an error goes to `fail`.
+  template <typename Then>
+  auto Next(Then then, void (HttpConnection::*fail)(const Error& error) = &HttpConnection::Fail) {
+    return [self = shared_from_this(), then, fail](const Error& error, size_t size = 0) {
+      if (self->closed_) return;
+      if (error) return (self.get()->*fail)(error);
+      then(size);
+    };
+  }
+  void Fail(const Error&) { Close(); }
+
   void Enter(Stage stage, absl::Duration limit);
   void AwaitTimer();
   void OnTimer();
@@ -88,7 +100,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void EndStream();
   void TellSent();
   void Flush();
-  void OnFlushed(const Error& error);
+  void OnFlushed();
   void Finish();
   void Linger();
   std::string Head(const HttpResponse& response, std::optional<size_t> length);

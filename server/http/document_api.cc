@@ -1,7 +1,9 @@
 #include "server/http/document_api.h"
 
 #include <atomic>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -71,17 +73,16 @@ absl::Status ReadFormFields(const DocumentForm& form, v1::DocumentHeader* header
       RETURN_IF_ERROR(FromJson(value, header->mutable_request()));
     }
   }
+  v1::TranslateRequest& request = *header->mutable_request();
+  const std::map<std::string_view, std::string*> texts = {
+      {"source_language", request.mutable_source_language()},
+      {"target_language", request.mutable_target_language()},
+      {"model", request.mutable_model()},
+      {"format", header->mutable_format()},
+      {"encoding", header->mutable_encoding()}};
   for (const auto& [name, value] : form.fields) {
-    if (name == "source_language") {
-      header->mutable_request()->set_source_language(value);
-    } else if (name == "target_language") {
-      header->mutable_request()->set_target_language(value);
-    } else if (name == "model") {
-      header->mutable_request()->set_model(value);
-    } else if (name == "format") {
-      header->set_format(value);
-    } else if (name == "encoding") {
-      header->set_encoding(value);
+    if (const auto text = texts.find(name); text != texts.end()) {
+      *text->second = value;
     } else if (name == "column") {
       header->add_columns(value);
     } else if (name == "skip_errors") {

@@ -49,8 +49,7 @@ absl::Status CheckPhrase(const std::string& field, const std::string& phrase) {
     return InvalidField(field, "is empty, want a phrase");
   }
   if (phrase.size() > kMaxTermBytes) {
-    return InvalidField(field,
-                        absl::StrCat("has ", phrase.size(), " bytes, the most is ", kMaxTermBytes));
+    return InvalidField(field, "has ", phrase.size(), " bytes, the most is ", kMaxTermBytes);
   }
   return absl::OkStatus();
 }
@@ -68,8 +67,7 @@ absl::StatusOr<std::set<std::string>> PhrasesOf(const std::string& field,
     all.insert(phrases[i]);
   }
   if (all.size() <= kMaxForbidden) return all;
-  return InvalidField(
-      field, absl::StrCat("has ", all.size(), " different phrases, the most is ", kMaxForbidden));
+  return InvalidField(field, "has ", all.size(), " different phrases, the most is ", kMaxForbidden);
 }
 
 }  // namespace
@@ -99,8 +97,8 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
     const std::string field = absl::StrCat("options.glossary[", i, "]");
     const auto& [source, targets, ignore_case, texts, inflect] = entries[i];
     if (targets.size() > kMaxTermTargets) {
-      return InvalidField(field + ".targets",
-                          absl::StrCat("are ", targets.size(), ", the most is ", kMaxTermTargets));
+      return InvalidField(field + ".targets", "are ", targets.size(), ", the most is ",
+                          kMaxTermTargets);
     }
     for (const std::string& target : targets.empty() ? std::vector{source} : targets) {
       RETURN_IF_ERROR(CheckPhrase(field + ".target", target));
@@ -110,8 +108,8 @@ absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<Gloss
         return InvalidField(field + ".target", "has characters that the model cannot write");
       }
       if (static_cast<int>(tokens.size()) > max_tokens) {
-        return InvalidField(field + ".target", absl::StrCat("has ", tokens.size(),
-                                                            " tokens, the most is ", max_tokens));
+        return InvalidField(field + ".target", "has ", tokens.size(), " tokens, the most is ",
+                            max_tokens);
       }
       if (Breaks(rules, tokens)) {
         return InvalidField(field + ".target",
@@ -167,9 +165,8 @@ absl::StatusOr<std::shared_ptr<const SearchRules>> AddWordRules(
   for (size_t i = 0; i < words.suppress_token_ids.size(); ++i) {
     const int32_t token = words.suppress_token_ids[i];
     if (token < 0 || token >= tokenizer.target_vocabulary_size()) {
-      return InvalidField(
-          absl::StrCat("options.suppress_token_ids[", i, "]"),
-          absl::StrCat("is ", token, ", want 0 to ", tokenizer.target_vocabulary_size() - 1));
+      return InvalidField(absl::StrCat("options.suppress_token_ids[", i, "]"), "is ", token,
+                          ", want 0 to ", tokenizer.target_vocabulary_size() - 1);
     }
     if (!suppressed[static_cast<size_t>(token)]) rules->bad_words_ids.push_back({token});
     suppressed[static_cast<size_t>(token)] = true;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "engine/request/assembly.h"
@@ -126,8 +125,8 @@ class Hop : public std::enable_shared_from_this<Hop> {
 
   void JobDone(size_t job, JobResult result) {
     if (result.status.ok() && !model_->whole()) {
-      result.status = absl::UnavailableError(
-          absl::StrCat("the packed weights of model ", model_->name(), " were cut while in use"));
+      result.status = UnavailableError("the packed weights of model ", model_->name(),
+                                       " were cut while in use");
     }
     // The other sentences are useless without this one.
     if (!result.status.ok()) call_.state->Cancel(absl::Now());

@@ -16,8 +16,7 @@ constexpr size_t kNumbersOfCandidate = 8;
 absl::Status OutOfRange(const std::string& field, int value, const Model& model, int count,
                         const char* what) {
   const std::string has = count == 0 ? absl::StrCat("no ", what) : absl::StrCat(count, " ", what);
-  return InvalidField(field,
-                      absl::StrCat("is ", value, "; the model ", model.name(), " has ", has));
+  return InvalidField(field, "is ", value, "; the model ", model.name(), " has ", has);
 }
 
 absl::Status AddHeads(const LayerHeads& wanted, const std::string& field, const Model& model,
@@ -49,8 +48,8 @@ absl::Status AddHeads(const LayerHeads& wanted, const std::string& field, const 
 absl::StatusOr<std::vector<AttentionHead>> ResolveInsight(const InsightOptions& options,
                                                           bool alignments, const Model& model) {
   if (options.candidates < 0 || options.candidates > kMaxCandidates) {
-    return InvalidField("output.candidates",
-                        absl::StrCat("is ", options.candidates, ", want 0 to ", kMaxCandidates));
+    return InvalidField("output.candidates", "is ", options.candidates, ", want 0 to ",
+                        kMaxCandidates);
   }
   if (!options.heads.empty() && !alignments) {
     return InvalidField("output.attention_heads",

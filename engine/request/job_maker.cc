@@ -53,8 +53,7 @@ absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
     lists_.push_back(std::move(own));
   }
   if (const float loss = request_.words.stored_max_loss; !(loss >= 0 && loss <= kMaxLoss)) {
-    return InvalidField("options.glossary_max_loss",
-                        absl::StrCat("is ", loss, ", want 0 to ", kMaxLoss));
+    return InvalidField("options.glossary_max_loss", "is ", loss, ", want 0 to ", kMaxLoss);
   }
   for (const std::shared_ptr<const TermList>& list : request_.words.stored) {
     if (list->IsFor(languages)) lists_.push_back(list);
@@ -140,9 +139,8 @@ bool JobMaker::SetUpForced(const std::string& target, Job* job) const {
 // The target is given, and the model says how likely it is.
 absl::Status JobMaker::SetUpScore(size_t text, Job* job) const {
   if (SetUpForced(request_.targets[text], job)) return absl::OkStatus();
-  return InvalidField(absl::StrCat("targets[", text, "]"),
-                      absl::StrCat("has ", job->options.max_length, " tokens, the most is ",
-                                   model().spec().max_positions));
+  return InvalidField(absl::StrCat("targets[", text, "]"), "has ", job->options.max_length,
+                      " tokens, the most is ", model().spec().max_positions);
 }
 
 absl::Status JobMaker::SetUpSearch(size_t text, std::string_view sentence, Job* job) {
@@ -167,10 +165,8 @@ absl::Status JobMaker::AddPrefix(size_t text, Job* job) const {
   if (request_.target_prefixes[which].empty()) return absl::OkStatus();
   job->prefix = Beginning(request_.target_prefixes[which]);
   if (static_cast<int>(job->prefix.size()) < job->options.max_length) return absl::OkStatus();
-  return InvalidField(
-      absl::StrCat("target_prefixes[", which, "]"),
-      absl::StrCat("has ", job->prefix.size(), " tokens, want less than the max_length ",
-                   job->options.max_length));
+  return InvalidField(absl::StrCat("target_prefixes[", which, "]"), "has ", job->prefix.size(),
+                      " tokens, want less than the max_length ", job->options.max_length);
 }
 
 // The phrases of glossaries, those that were read, and room for them unless the request has set the
@@ -204,10 +200,9 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
   const auto own = std::count_if(terms_.begin(), terms_.end(),
                                  [](const FoundTerm& term) { return !term.is_stored(); });
   if (own > Phrases::kMax) {
-    return InvalidField(TextField(text), absl::StrCat("has ", own,
-                                                      " occurrences of glossary entries in a "
-                                                      "sentence, the most is ",
-                                                      Phrases::kMax));
+    return InvalidField(TextField(text), "has ", own,
+                        " occurrences of glossary entries in a sentence, the most is ",
+                        Phrases::kMax);
   }
   std::map<TermForms, Phrase> known;
   for (const bool stored : {false, true}) {
@@ -228,9 +223,8 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
       job->phrases.push_back(std::move(phrase));
     }
     if (least > longest) {
-      return InvalidField("options.glossary",
-                          absl::StrCat("asks for a translation of at least ", least, " tokens for ",
-                                       TextField(text), ", the most is ", longest));
+      return InvalidField("options.glossary", "asks for a translation of at least ", least,
+                          " tokens for ", TextField(text), ", the most is ", longest);
     }
   }
   RETURN_IF_ERROR(CheckRepetitions(text, *job));
@@ -262,11 +256,10 @@ absl::Status JobMaker::CheckRepetitions(size_t text, const Job& job) const {
   const auto prefix = absl::MakeConstSpan(job.prefix).first(job.prefix.size() - progress.path);
   const auto phrase = FirstRepetition(prefix, missing, static_cast<size_t>(size));
   if (!phrase.has_value()) return absl::OkStatus();
-  return InvalidField(
-      "options.glossary",
-      absl::StrCat("wants \"", model().tokenizer().Decode(missing[*phrase].forms.front()),
-                   "\" in the translation of ", TextField(text), ", where no_repeat_ngram_size ",
-                   size, " allows no run of so many tokens twice"));
+  return InvalidField("options.glossary", "wants \"",
+                      model().tokenizer().Decode(missing[*phrase].forms.front()),
+                      "\" in the translation of ", TextField(text), ", where no_repeat_ngram_size ",
+                      size, " allows no run of so many tokens twice");
 }
 
 // The tokens of a target text, after the one that the model begins with.

@@ -53,12 +53,12 @@ absl::Status CheckTargets(const TranslateRequest& request) {
     if (given->empty()) continue;
     const bool for_all = given == &request.target_prefixes && given->size() == 1;
     if (given->size() != request.texts.size() && !for_all) {
-      return InvalidField(field, absl::StrCat("has ", given->size(), " texts, want as many as ",
-                                              request.texts.size(), " contents"));
+      return InvalidField(field, "has ", given->size(), " texts, want as many as ",
+                          request.texts.size(), " contents");
     }
     RETURN_IF_ERROR(CheckUtf8(field, *given));
     if (request.splitting == Splitting::kSentences) {
-      return InvalidField("sentence_splitting", absl::StrCat("splits texts, which have ", field));
+      return InvalidField("sentence_splitting", "splits texts, which have ", field);
     }
   }
   return absl::OkStatus();
@@ -71,18 +71,17 @@ absl::Status CheckPrevious(const TranslateRequest& request, const Limits& limits
         std::pair("previous_translations", &request.previous_translations)}) {
     if (given->size() != request.previous_texts.size() ||
         (!given->empty() && given->size() != request.texts.size())) {
-      return InvalidField(field, absl::StrCat("has ", given->size(), " texts, want as many as ",
-                                              request.texts.size(),
-                                              " contents in both previous_sources and "
-                                              "previous_translations"));
+      return InvalidField(field, "has ", given->size(), " texts, want as many as ",
+                          request.texts.size(),
+                          " contents in both previous_sources and "
+                          "previous_translations");
     }
     RETURN_IF_ERROR(CheckUtf8(field, *given));
     for (const std::string& text : *given) bytes += static_cast<int64_t>(text.size());
   }
   if (bytes > int64_t{8} * limits.max_characters) {
-    return InvalidField("previous_translations",
-                        absl::StrCat("and previous_sources have ", bytes, " bytes, the most is ",
-                                     int64_t{8} * limits.max_characters));
+    return InvalidField("previous_translations", "and previous_sources have ", bytes,
+                        " bytes, the most is ", int64_t{8} * limits.max_characters);
   }
   if (!request.previous_texts.empty() && !request.target_prefixes.empty()) {
     return InvalidField("previous_translations", "do not go with target_prefixes");
@@ -95,7 +94,7 @@ absl::Status CheckQuality(TranslateRequest* request) {
   if (!request->min_quality.has_value()) return absl::OkStatus();
   const float bound = *request->min_quality;
   if (!(bound >= 0.0f && bound <= 1.0f)) {
-    return InvalidField("min_quality", absl::StrCat("is ", bound, ", want 0 to 1"));
+    return InvalidField("min_quality", "is ", bound, ", want 0 to 1");
   }
   request->judge = request->check_literals = true;
   return absl::OkStatus();
@@ -178,7 +177,7 @@ absl::StatusOr<TranslationPlan> Planner::Run() {
   RETURN_IF_ERROR(CheckQuality(&request_));
   RETURN_IF_ERROR(CheckPrevious(request_, context_.limits));
   if (const int percent = request_.memory_threshold; percent < 50 || percent > 100) {
-    return InvalidField("memory_threshold", absl::StrCat("is ", percent, ", want 50 to 100"));
+    return InvalidField("memory_threshold", "is ", percent, ", want 50 to 100");
   }
   RETURN_IF_ERROR(Prepare());
   RETURN_IF_ERROR(CheckAhead());
@@ -240,10 +239,10 @@ absl::Status Planner::PrepareAlignment() {
                    ResolveInsight(request_.insight, request_.alignment.wanted, model()));
   alignment.replace_unknowns = jobs_.search().replace_unknowns && request_.targets.empty();
   if (!WantsAttention() || model().network().attends()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat("the model ", model().name(),
-                   " does not report its attention, which alignments, coverage_penalty and "
-                   "replace_unknowns need"));
+  return FailedPreconditionError(
+      "the model ", model().name(),
+      " does not report its attention, which alignments, coverage_penalty and "
+      "replace_unknowns need");
 }
 
 bool Planner::SplitsTexts() const {
@@ -620,10 +619,8 @@ absl::Status Planner::AddInsight(Job* job) {
   insight_ += InsightOf(*job);
   if (insight_ <= kMaxInsight) return absl::OkStatus();
   return InvalidField(
-      job->heads.empty() ? "output.candidates" : "output.attention_heads",
-      absl::StrCat(
-          "may need more than ", kMaxInsight,
-          " numbers; ask for fewer heads, hypotheses or candidates, or for shorter texts"));
+      job->heads.empty() ? "output.candidates" : "output.attention_heads", "may need more than ",
+      kMaxInsight, " numbers; ask for fewer heads, hypotheses or candidates, or for shorter texts");
 }
 
 bool Planner::WantsAttention() const {
@@ -634,18 +631,17 @@ bool Planner::WantsAttention() const {
 absl::Status Planner::LimitTokens(size_t text, EncodedText* encoded) {
   if (static_cast<int>(encoded->ids.size()) > max_tokens_) {
     if (request_.truncation != Truncation::kTruncate) {
-      return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded->ids.size(),
-                                                        " tokens, the most is ", max_tokens_,
-                                                        "; split it, or ask for truncation"));
+      return InvalidField(TextField(text), "a sentence has ", encoded->ids.size(),
+                          " tokens, the most is ", max_tokens_,
+                          "; split it, or ask for truncation");
     }
     encoded->Truncate(max_tokens_);
     plan_.texts[text].truncated = true;
   }
   plan_.texts[text].source_tokens += static_cast<int>(encoded->ids.size());
   if (WantsAttention() && encoded->ids.size() > AttentionTree::kMaxSourceTokens) {
-    return InvalidField(TextField(text), absl::StrCat("a sentence has ", encoded->ids.size(),
-                                                      " tokens, the most with attention is ",
-                                                      AttentionTree::kMaxSourceTokens));
+    return InvalidField(TextField(text), "a sentence has ", encoded->ids.size(),
+                        " tokens, the most with attention is ", AttentionTree::kMaxSourceTokens);
   }
   return absl::OkStatus();
 }

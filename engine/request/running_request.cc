@@ -173,9 +173,9 @@ class RunningRequest : public std::enable_shared_from_this<RunningRequest> {
 
   void EndCheck(absl::Status status) {
     if (absl::IsInvalidArgument(status)) {  // which is not what the caller has sent
-      status = absl::FailedPreconditionError(
-          absl::StrCat("model ", itinerary_.check->translator->name(),
-                       " cannot check a translation in reverse: ", status.message()));
+      status =
+          FailedPreconditionError("model ", itinerary_.check->translator->name(),
+                                  " cannot check a translation in reverse: ", status.message());
     }
     if (status.ok()) check_->JudgeTexts();
     for (size_t t = 0; t < response_.translations.size() && status.ok(); ++t) {

@@ -38,8 +38,8 @@ absl::Status CheckRange(const Option& option, T value, double cap) {
     if (value >= static_cast<T>(option.low) && static_cast<double>(value) <= high) {
       return absl::OkStatus();
     }
-    return InvalidField(absl::StrCat("options.", option.name),
-                        absl::StrCat("is ", value, ", want ", option.low, " to ", high));
+    return InvalidField(absl::StrCat("options.", option.name), "is ", value, ", want ", option.low,
+                        " to ", high);
   }
   return absl::OkStatus();
 }
@@ -49,8 +49,7 @@ absl::Status CheckRange(const Option& option, T value, double cap) {
 absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& limits) {
   if (texts.empty()) return InvalidField("contents", "is empty, want at least one text");
   if (static_cast<int>(texts.size()) > limits.max_texts) {
-    return InvalidField(
-        "contents", absl::StrCat("has ", texts.size(), " texts, the most is ", limits.max_texts));
+    return InvalidField("contents", "has ", texts.size(), " texts, the most is ", limits.max_texts);
   }
   int64_t bytes = 0, characters = 0;
   for (const std::string& text : texts) bytes += static_cast<int64_t>(text.size());
@@ -60,9 +59,9 @@ absl::Status CheckTexts(const std::vector<std::string>& texts, const Limits& lim
     if (bytes <= limits.max_characters) continue;  // so there are no more characters
     characters += CountCodePoints(texts[t]);
     if (characters > limits.max_characters) {
-      absl::Status too_long = InvalidField(
-          absl::StrCat("contents[", t, "]"),
-          absl::StrCat("the request has more than ", limits.max_characters, " characters"));
+      absl::Status too_long =
+          InvalidField(absl::StrCat("contents[", t, "]"), "the request has more than ",
+                       limits.max_characters, " characters");
       too_long.SetPayload(kTooLongPayload, absl::Cord("1"));
       return too_long;
     }
@@ -112,8 +111,7 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
   }
   if (search.sampling) {
     if (options.beam_size.value_or(1) > 1) {
-      return InvalidField("options.beam_size",
-                          absl::StrCat("is ", *options.beam_size, ", want 1 with sampling"));
+      return InvalidField("options.beam_size", "is ", *options.beam_size, ", want 1 with sampling");
     }
     search.beam_size = std::max(search.num_hypotheses, search.mbr_candidates);
   }
@@ -123,24 +121,20 @@ absl::StatusOr<SearchOptions> ResolveSearch(const DecodingOptions& options, cons
 
 absl::Status CheckSearch(const SearchOptions& search) {
   if (search.num_hypotheses > search.beam_size && !search.return_alternatives) {
-    return InvalidField("options.num_hypotheses",
-                        absl::StrCat("is ", search.num_hypotheses, ", want at most the beam_size ",
-                                     search.beam_size));
+    return InvalidField("options.num_hypotheses", "is ", search.num_hypotheses,
+                        ", want at most the beam_size ", search.beam_size);
   }
   if (search.mbr_candidates > search.beam_size) {
-    return InvalidField("options.mbr_candidates",
-                        absl::StrCat("is ", search.mbr_candidates, ", want at most the beam_size ",
-                                     search.beam_size));
+    return InvalidField("options.mbr_candidates", "is ", search.mbr_candidates,
+                        ", want at most the beam_size ", search.beam_size);
   }
   if (search.mbr_candidates > 0 && search.num_hypotheses > search.mbr_candidates) {
-    return InvalidField("options.num_hypotheses",
-                        absl::StrCat("is ", search.num_hypotheses, ", want at most mbr_candidates ",
-                                     search.mbr_candidates));
+    return InvalidField("options.num_hypotheses", "is ", search.num_hypotheses,
+                        ", want at most mbr_candidates ", search.mbr_candidates);
   }
   if (search.beam_size % search.beam_groups != 0) {
-    return InvalidField("options.beam_groups",
-                        absl::StrCat("is ", search.beam_groups,
-                                     ", want a divisor of the beam_size ", search.beam_size));
+    return InvalidField("options.beam_groups", "is ", search.beam_groups,
+                        ", want a divisor of the beam_size ", search.beam_size);
   }
   const int kinds = (search.sampling ? 1 : 0) + (search.return_alternatives ? 1 : 0) +
                     (search.beam_groups > 1 ? 1 : 0);
@@ -172,9 +166,9 @@ absl::Status SetLengths(const DecodingOptions& options, int source_tokens,
     search->min_length = std::min(search->min_length, search->max_length - 1);
   }
   if (search->min_length >= search->max_length || search->max_length > model.max_positions) {
-    return InvalidField("options.min_length",
-                        absl::StrCat("is ", search->min_length, ", want less than the max_length ",
-                                     std::min(search->max_length, model.max_positions)));
+    return InvalidField("options.min_length", "is ", search->min_length,
+                        ", want less than the max_length ",
+                        std::min(search->max_length, model.max_positions));
   }
   return absl::OkStatus();
 }

@@ -49,8 +49,7 @@ absl::Status CheckDefaults(const Model& model, const std::string& directory, con
   const std::string path = FieldOf(status);
   const std::string field(absl::StripPrefix(path, "options."));
   const absl::string_view message = absl::StripPrefix(status.message(), absl::StrCat(path, ": "));
-  return absl::InvalidArgumentError(
-      absl::StrCat(FileOfDefault(directory, field), ": ", field, " ", message));
+  return InvalidArgumentError(FileOfDefault(directory, field), ": ", field, " ", message);
 }
 
 size_t LongestSentenceBytes(const std::shared_ptr<const Model>& model, const Limits& limits) {

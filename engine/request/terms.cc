@@ -98,8 +98,8 @@ absl::Status CheckSources(const std::string& field, absl::Span<const GlossaryEnt
     const auto [before, is_new] =
         known.emplace(TermKey(entries[i].source, entries[i].ignore_case), i);
     if (is_new) continue;
-    return InvalidField(absl::StrCat(field, "[", i, "].source"),
-                        absl::StrCat("entry ", i, " repeats the source of entry ", before->second));
+    return InvalidField(absl::StrCat(field, "[", i, "].source"), "entry ", i,
+                        " repeats the source of entry ", before->second);
   }
   return absl::OkStatus();
 }

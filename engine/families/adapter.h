@@ -42,7 +42,7 @@ struct Adapter {
   // Tensors without a use that files of this family may have, under the names that open_tensors
   // leaves them; * at either end stands for any text.  Any other tensor that the network does not
   // read is an error.
-  std::vector<const char*> harmless;
+  std::vector<const char*> harmless = {};
   // Finds the shortlist that belongs to the model; null if models of this family have none.
   absl::StatusOr<ShortlistSource> (*find_shortlist)(const DirectoryFiles& files) = nullptr;
   // Reads the languages of the tokenizer without opening it, which takes long; null: only the

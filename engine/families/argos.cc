@@ -107,13 +107,11 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 }  // namespace
 
 extern const Adapter adapter;
-const Adapter adapter = {"Argos",
-                         Recognizes,
-                         Configure,
-                         OpenTokenizer,
-                         OpenTensors,
-                         /*harmless=*/{},
-                         /*find_shortlist=*/nullptr,
-                         ReadLanguages};
+const Adapter adapter = {.family = "Argos",
+                         .recognizes = Recognizes,
+                         .configure = Configure,
+                         .open_tokenizer = OpenTokenizer,
+                         .open_tensors = OpenTensors,
+                         .read_languages = ReadLanguages};
 
 }  // namespace dragoman::argos

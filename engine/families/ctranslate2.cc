@@ -89,16 +89,14 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 }  // namespace
 
 extern const Adapter adapter;
-const Adapter adapter = {"CTranslate2",
-                         Recognizes,
-                         Configure,
-                         OpenTokenizer,
-                         OpenTensors,
-                         /*harmless=*/{},
-                         /*find_shortlist=*/nullptr,
-                         /*read_languages=*/nullptr,
-                         // Those of the models whose habits AddToolkitHabits knows.
-                         {"M2M100Tokenizer", "NllbTokenizer", "MBartTokenizer", "MBart50Tokenizer",
+const Adapter adapter = {
+    .family = "CTranslate2",
+    .recognizes = Recognizes,
+    .configure = Configure,
+    .open_tokenizer = OpenTokenizer,
+    .open_tensors = OpenTensors,
+    // Those of the models whose habits AddToolkitHabits knows.
+    .tokenizer_classes = {"M2M100Tokenizer", "NllbTokenizer", "MBartTokenizer", "MBart50Tokenizer",
                           "MarianTokenizer", "T5Tokenizer", "MT5Tokenizer", "SMALL100Tokenizer"}};
 
 }  // namespace dragoman::ctranslate2

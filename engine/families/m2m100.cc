@@ -190,16 +190,16 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
 extern const Adapter adapter;
 const Adapter adapter = {
-    "M2M100 and NLLB",
-    Recognizes,
-    Configure,
-    OpenTokenizer,
-    OpenCanonicalTensors,
+    .family = "M2M100 and NLLB",
+    .recognizes = Recognizes,
+    .configure = Configure,
+    .open_tokenizer = OpenTokenizer,
+    .open_tensors = OpenCanonicalTensors,
     // Sinusoids, which are computed here, and fairseq's version, in old files.
-    {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*", "model.encoder.version",
-     "model.decoder.version"},
-    /*find_shortlist=*/nullptr,
-    ReadLanguages,
-    {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer", "TokenizersBackend"}};
+    .harmless = {"model.encoder.embed_positions.*", "model.decoder.embed_positions.*",
+                 "model.encoder.version", "model.decoder.version"},
+    .read_languages = ReadLanguages,
+    .tokenizer_classes = {"M2M100Tokenizer", "NllbTokenizer", "SMALL100Tokenizer",
+                          "TokenizersBackend"}};
 
 }  // namespace dragoman::m2m100

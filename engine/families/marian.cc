@@ -176,15 +176,14 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 
 extern const Adapter adapter;
 const Adapter adapter = {
-    "Marian",
-    Recognizes,
-    Configure,
-    OpenTokenizer,
-    OpenCanonicalTensors,
+    .family = "Marian",
+    .recognizes = Recognizes,
+    .configure = Configure,
+    .open_tokenizer = OpenTokenizer,
+    .open_tensors = OpenCanonicalTensors,
     // Sinusoids, which are computed here, as Hugging Face does.
-    {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"},
-    /*find_shortlist=*/nullptr,
-    ReadLanguages,
-    {"MarianTokenizer"}};
+    .harmless = {"model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight"},
+    .read_languages = ReadLanguages,
+    .tokenizer_classes = {"MarianTokenizer"}};
 
 }  // namespace dragoman::marian

@@ -236,15 +236,16 @@ absl::StatusOr<ShortlistSource> FindShortlist(const DirectoryFiles& files) {
 }  // namespace
 
 extern const Adapter adapter;
-const Adapter adapter = {"Marian NMT",
-                         Recognizes,
-                         Configure,
-                         OpenTokenizer,
-                         OpenTensors,
-                         // The options, factors for activations (which this engine measures
-                         // itself), leftovers of training.
-                         {"special:*", "*_QuantMultA", "decoder_c_tt", "uidx", "history_errs"},
-                         FindShortlist,
-                         ReadLanguages};
+const Adapter adapter = {
+    .family = "Marian NMT",
+    .recognizes = Recognizes,
+    .configure = Configure,
+    .open_tokenizer = OpenTokenizer,
+    .open_tensors = OpenTensors,
+    // The options, factors for activations (which this engine measures itself), leftovers of
+    // training.
+    .harmless = {"special:*", "*_QuantMultA", "decoder_c_tt", "uidx", "history_errs"},
+    .find_shortlist = FindShortlist,
+    .read_languages = ReadLanguages};
 
 }  // namespace dragoman::marian_nmt

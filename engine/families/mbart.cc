@@ -169,15 +169,15 @@ absl::StatusOr<std::unique_ptr<const Tokenizer>> OpenTokenizer(const DirectoryFi
 }  // namespace
 
 extern const Adapter adapter;
-const Adapter adapter = {"mBART",
-                         Recognizes,
-                         Configure,
-                         OpenTokenizer,
-                         OpenCanonicalTensors,
-                         // fairseq's version, in old files.
-                         {"model.encoder.version", "model.decoder.version"},
-                         /*find_shortlist=*/nullptr,
-                         ReadLanguages,
-                         {"MBartTokenizer", "MBart50Tokenizer", "TokenizersBackend"}};
+const Adapter adapter = {
+    .family = "mBART",
+    .recognizes = Recognizes,
+    .configure = Configure,
+    .open_tokenizer = OpenTokenizer,
+    .open_tensors = OpenCanonicalTensors,
+    // fairseq's version, in old files.
+    .harmless = {"model.encoder.version", "model.decoder.version"},
+    .read_languages = ReadLanguages,
+    .tokenizer_classes = {"MBartTokenizer", "MBart50Tokenizer", "TokenizersBackend"}};
 
 }  // namespace dragoman::mbart

@@ -342,15 +342,14 @@ absl::StatusOr<Checkpoint> OpenTensors(const DirectoryFiles& files, const ModelS
 
 extern const Adapter adapter;
 const Adapter adapter = {
-    "T5",
-    Recognizes,
-    Configure,
-    OpenTokenizer,
-    OpenTensors,
+    .family = "T5",
+    .recognizes = Recognizes,
+    .configure = Configure,
+    .open_tokenizer = OpenTokenizer,
+    .open_tensors = OpenTensors,
     // Attention to the source has no positions; old files have the bias that it would not use.
-    {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},
-    /*find_shortlist=*/nullptr,
-    ReadLanguages,
-    {"T5Tokenizer", "MT5Tokenizer", "ByT5Tokenizer", "TokenizersBackend"}};
+    .harmless = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},
+    .read_languages = ReadLanguages,
+    .tokenizer_classes = {"T5Tokenizer", "MT5Tokenizer", "ByT5Tokenizer", "TokenizersBackend"}};
 
 }  // namespace dragoman::t5

@@ -83,19 +83,6 @@ class SentenceState {
   virtual absl::Span<const float> AttentionOf(int row) const { return {}; }
 };
 
-// A row of a step, which extends one hypothesis by one token.
-struct StepRow {
-  int32_t token = 0;  // the hypothesis' newest token, or the decoder start
-  SentenceState* state = nullptr;
-  int hypothesis = 0;  // its index in the state
-  // The tokens to score, ascending and unique; empty: the whole vocabulary.
-  absl::Span<const int32_t> shortlist = {};
-  // Whether the scores of the next token are wanted.  If not, the sink does not get them.
-  bool scored = true;
-  HeadRequest cross_heads = {};    // to the source
-  HeadRequest decoder_heads = {};  // to the tokens up to this one
-};
-
 // Immutable, so safe for concurrent use with a workspace for each thread.  Keeps the row law.
 class Network {
  public:

@@ -90,15 +90,10 @@ void Transformer::Step(absl::Span<const StepRow> rows, LogitsSink sink, Workspac
   decode_rows.clear();
   for (const StepRow& row : rows) {
     TransformerState& state = *static_cast<TransformerState*>(row.state);
-    DecodeRow& decode_row = decode_rows.emplace_back();
-    decode_row.token = row.token;
+    DecodeRow& decode_row = decode_rows.emplace_back(DecodeRow{row});
     decode_row.source = &state.source;
-    decode_row.shortlist = row.shortlist;
-    decode_row.scored = row.scored;
     state.history->Extend(row.hypothesis, &decode_row);
     decode_row.attention = state.attention.Extend(row.hypothesis);
-    decode_row.cross_heads = row.cross_heads;
-    decode_row.decoder_heads = row.decoder_heads;
   }
   decoder_->Step(decode_rows, sink, ws);
 }

@@ -16,28 +16,37 @@
 namespace dragoman {
 
 class KeyValues;
+class SentenceState;
 class SourceMemory;
 
+// A row of a step, which extends one hypothesis by one token.
+struct StepRow {
+  int32_t token = 0;  // the hypothesis' newest token, or the decoder start
+  SentenceState* state = nullptr;
+  int hypothesis = 0;  // its index in the state
+  // The tokens to score, ascending and unique; empty: the whole vocabulary.
+  absl::Span<const int32_t> shortlist = {};
+  // Whether the scores of the next token are wanted.  If not, the sink does not get them.
+  bool scored = true;
+  HeadRequest cross_heads = {};    // to the source
+  HeadRequest decoder_heads = {};  // to the tokens up to this one
+};
+
 // A row of a Transformer's step.
-struct DecodeRow {
-  int32_t token = 0;                     // the hypothesis' newest token, or the decoder start
+struct DecodeRow : StepRow {
   const SourceMemory* source = nullptr;  // of its sentence
   int position = 0;                      // of the token in its hypothesis
   // The hypothesis' past as its model keeps it (history.h): either its nodes in `cache`, oldest
   // first, of which the last is new and filled by this step (a path may include the last nodes of
   // rows before it, whose tokens then precede its own);
   KeyValues* cache = nullptr;  // of its sentence
-  absl::Span<const int32_t> path;
+  absl::Span<const int32_t> path = {};
   // or a vector, as it was after the previous token, and where this step writes the new one.
   const float* last = nullptr;
   float* next = nullptr;
-  // The tokens to score, ascending and unique; empty: the whole vocabulary.
-  absl::Span<const int32_t> shortlist = {};
-  bool scored = true;  // as in StepRow
   // [source tokens]: where to write how the token's attention is distributed over the source; null:
   // not wanted.
   float* attention = nullptr;
-  HeadRequest cross_heads = {}, decoder_heads = {};  // as in StepRow
 };
 
 // Belongs to one thread, the leader of the team.

@@ -8,12 +8,6 @@
 namespace dragoman {
 namespace {
 
-std::vector<TextSpan> SpansOf(const std::vector<AlignedToken>& tokens) {
-  std::vector<TextSpan> spans;
-  for (const AlignedToken& token : tokens) spans.push_back(token.span);
-  return spans;
-}
-
 // The words of the part of a text that the tokens cover.
 std::vector<TextSpan> WordsOf(std::string_view text, std::vector<TextSpan> tokens) {
   std::erase_if(tokens, [](const TextSpan& span) { return span.size() == 0; });
@@ -120,7 +114,7 @@ class Between {
   Between(const Alignment& first, const Alignment& second, const AttentionBlock& block)
       : first_(first), second_(second), block_(block) {
     for (const AttentionBlock& made : first.attention) {
-      if (!Overlap(made)) continue;
+      if (!Meets(made)) continue;
       if (blocks_.empty()) source_begin_ = made.source_begin;
       source_end_ = made.source_end;
       blocks_.push_back(&made);
@@ -149,14 +143,10 @@ class Between {
   }
 
  private:
-  static bool Meet(const TextSpan& a, const TextSpan& b) {
-    return a.begin < b.end && b.begin < a.end;
-  }
-
-  bool Overlap(const AttentionBlock& made) const {
+  bool Meets(const AttentionBlock& made) const {
     for (int q = made.target_begin; q < made.target_end; ++q) {
       for (int p = block_.source_begin; p < block_.source_end; ++p) {
-        if (Meet(first_.target[q].span, second_.source[p].span)) return true;
+        if (Overlap(first_.target[q].span, second_.source[p].span)) return true;
       }
     }
     return false;
@@ -173,7 +163,7 @@ class Between {
       for (const AttentionBlock* made : blocks_) {
         const int inner = made->source_end - made->source_begin;
         for (int q = made->target_begin; q < made->target_end; ++q) {
-          if (!Meet(first_.target[q].span, second_.source[p].span)) continue;
+          if (!Overlap(first_.target[q].span, second_.source[p].span)) continue;
           ++shared;
           const float* const from =
               made->probabilities.data() + static_cast<size_t>(q - made->target_begin) * inner;
@@ -193,6 +183,12 @@ class Between {
 };
 
 }  // namespace
+
+std::vector<TextSpan> SpansOf(const std::vector<AlignedToken>& tokens) {
+  std::vector<TextSpan> spans;
+  for (const AlignedToken& token : tokens) spans.push_back(token.span);
+  return spans;
+}
 
 Alignment Chain(std::string_view source_text, std::string_view target_text, const Alignment& first,
                 const Alignment& second, const AlignmentOptions& options) {

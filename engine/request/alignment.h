@@ -30,6 +30,10 @@ struct AlignedToken {
   TextSpan span;
 };
 
+std::vector<TextSpan> SpansOf(const std::vector<AlignedToken>& tokens);
+
+inline bool Overlap(TextSpan a, TextSpan b) { return a.begin < b.end && b.begin < a.end; }
+
 // `source` and `target` are indices of tokens of the whole texts.
 struct AlignmentPoint {
   int source = 0;

@@ -22,12 +22,6 @@ float LeastOf(const std::vector<float>& log_probs) {
   return log_probs.empty() ? 0.0f : *std::min_element(log_probs.begin(), log_probs.end());
 }
 
-std::vector<TextSpan> SourceSpans(const PlannedSentence& sentence) {
-  std::vector<TextSpan> spans;
-  for (const AlignedToken& token : sentence.source) spans.push_back(token.span);
-  return spans;
-}
-
 // A sentence with one of its hypotheses, and what that says.
 struct Part {
   const PlannedText& text;
@@ -65,7 +59,7 @@ std::vector<float> AttentionOf(const Part& part) {
 
 // For each target token, the source text that it is linked to.
 std::vector<std::string> LinkedTexts(const Part& part) {
-  const std::vector<TextSpan> spans = SourceSpans(part.sentence());
+  const std::vector<TextSpan> spans = SpansOf(part.sentence().source);
   std::vector<std::string> linked;
   for (const int link : LinksOf(part.attention, spans)) {
     linked.emplace_back(link < 0 ? "" : part.BytesOf(spans[link]));
@@ -126,7 +120,7 @@ void FinishMarks(Part* to) {
   if (part.text.marked != nullptr) marks = part.text.marked->sentences[part.number].marks;
   AlignedSentence aligned = {.source = part.source(),
                              .target = part.target,
-                             .source_tokens = SourceSpans(part.sentence()),
+                             .source_tokens = SpansOf(part.sentence().source),
                              .target_tokens = part.spans,
                              .attention = part.attention};
   const size_t begin = part.sentence().span.begin;
@@ -197,7 +191,7 @@ std::optional<Quality> JudgePart(const Part& part, absl::Span<const LiteralFault
   if (part.hypothesis == nullptr) return std::nullopt;
   const Hypothesis& hypothesis = *part.hypothesis;
   if (hypothesis.token_margins.empty()) return std::nullopt;
-  const std::vector<TextSpan> source_tokens = SourceSpans(part.sentence());
+  const std::vector<TextSpan> source_tokens = SpansOf(part.sentence().source);
   // The generated ones: a prefix was not.
   const size_t prefix = hypothesis.token_log_probs.size() - hypothesis.token_margins.size();
   return Judge({.source = part.source(),

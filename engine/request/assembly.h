@@ -42,13 +42,6 @@ void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t 
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);
 
-// What is wrong with the translation of a sentence.
-struct SentenceFaults {
-  bool damaged = false;        // one of the hypotheses (placement.h)
-  bool invents = false;        // one has more digits than the sentence
-  std::vector<TextSpan> lost;  // numbers that one does not have: bytes of the sentence
-  std::vector<char> whole;     // of each: it has its numbers, and no others
-};
 // Numbers are looked for if there is a `language` that they are written in.
 SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                         absl::Span<const Hypothesis> hypotheses, const AlignmentPlan& alignment,

@@ -15,8 +15,6 @@
 namespace dragoman {
 namespace {
 
-bool Overlap(TextSpan a, TextSpan b) { return a.begin < b.end && b.begin < a.end; }
-
 // Whether no mark covers or cuts these bytes of a sentence.
 bool IsFree(TextSpan span, const NumeralSentence& sentence) {
   const auto is_inside = [&](size_t at) { return at > span.begin && at < span.end; };
@@ -38,12 +36,7 @@ SentenceReading Read(const NumeralSentence& sentence, absl::Span<const SentenceM
   const ModelInput input = InputOf(sentence.text, marks);
   const EncodedText encoded = tokenizer.Encode(input.text, sentence.frame, /*with_spans=*/true);
   SentenceReading reading;
-  for (size_t i = 0; i < encoded.ids.size(); ++i) {
-    TextSpan span = encoded.spans[i];
-    if (span.size() > 0) span = input.to_sentence.Map(span);
-    reading.source.push_back({tokenizer.SourcePiece(encoded.ids[i]),
-                              {span.begin + sentence.begin, span.end + sentence.begin}});
-  }
+  reading.source = AlignedTokens(tokenizer, encoded, sentence.begin, &input.to_sentence);
   if (static_cast<int>(encoded.ids.size()) > sentence.longest) return reading;
   reading.job = std::make_unique<Job>(*sentence.job);
   Job& job = *reading.job;
@@ -110,11 +103,7 @@ SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<T
     }
     if (phrase.forms.empty()) continue;
     const TextSpan in_text = {numeral.begin + sentence.begin, numeral.end + sentence.begin};
-    for (size_t i = 0; i < reading.source.size() && places; ++i) {
-      if (!Overlap(reading.source[i].span, in_text)) continue;
-      if (phrase.source.end == 0) phrase.source.begin = static_cast<int>(i);
-      phrase.source.end = static_cast<int>(i) + 1;
-    }
+    if (places) phrase.source = PlaceOf(in_text, SpansOf(reading.source));
     phrases.push_back(std::move(phrase));
   }
   if (phrases.empty()) {
@@ -184,7 +173,7 @@ bool IsBetter(const Attempts& attempts, const SentenceFaults& faults, const JobR
       return attempts.best.hypotheses.front().score < result.hypotheses.front().score;
     case Attempts::kSayNumerals:
     case Attempts::kStandIn:
-      return !faults.damaged && !faults.invents && faults.lost.size() < attempts.lost.size();
+      return !faults.damaged && !faults.invents && faults.lost.size() < attempts.faults.lost.size();
     default:
       return true;
   }
@@ -194,8 +183,8 @@ bool IsBetter(const Attempts& attempts, const SentenceFaults& faults, const JobR
 void KeepWhole(const Attempts& attempts, JobResult* result) {
   const std::vector<Hypothesis>& before = attempts.best.hypotheses;
   std::vector<Hypothesis> kept;
-  for (size_t h = 0; h < attempts.whole.size(); ++h) {
-    if (attempts.whole[h]) kept.push_back(before[h]);
+  for (size_t h = 0; h < attempts.faults.whole.size(); ++h) {
+    if (attempts.faults.whole[h]) kept.push_back(before[h]);
   }
   for (Hypothesis& hypothesis : result->hypotheses) {
     if (kept.size() == before.size()) break;
@@ -209,8 +198,8 @@ void KeepWhole(const Attempts& attempts, JobResult* result) {
 
 // How the sentence is read next; without a job if that is not wanted, or cannot be.
 SentenceReading ReadNext(const PlannedSentence& sentence, Attempts* attempts) {
-  const bool numbers =
-      attempts->numerals != nullptr && !attempts->damaged && !attempts->lost.empty();
+  const SentenceFaults& faults = attempts->faults;
+  const bool numbers = attempts->numerals != nullptr && !faults.damaged && !faults.lost.empty();
   switch (attempts->way) {
     case Attempts::kPlain:
       if (attempts->plain == nullptr ||
@@ -219,14 +208,14 @@ SentenceReading ReadNext(const PlannedSentence& sentence, Attempts* attempts) {
       }
       return {.job = std::move(attempts->plain), .source = sentence.source};
     case Attempts::kUnread:
-      if (!attempts->damaged) return {};
+      if (!faults.damaged) return {};
       attempts->numerals = nullptr;
       return std::move(attempts->unread);
     case Attempts::kSayNumerals:
-      return numbers ? SayNumerals(*attempts->numerals, attempts->lost) : SentenceReading();
+      return numbers ? SayNumerals(*attempts->numerals, faults.lost) : SentenceReading();
     case Attempts::kStandIn:
-      return numbers && !attempts->whole.front() ? StandInForNumerals(*attempts->numerals)
-                                                 : SentenceReading();
+      return numbers && !faults.whole.front() ? StandInForNumerals(*attempts->numerals)
+                                              : SentenceReading();
     default:
       return {};
   }
@@ -262,6 +251,18 @@ bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis) {
   return true;
 }
 
+std::vector<AlignedToken> AlignedTokens(const Tokenizer& tokenizer, const EncodedText& sentence,
+                                        size_t begin, const TextMap* map) {
+  std::vector<AlignedToken> tokens;
+  for (size_t i = 0; i < sentence.spans.size(); ++i) {
+    TextSpan span = sentence.spans[i];
+    if (map != nullptr && span.size() > 0) span = map->Map(span);
+    tokens.push_back(
+        {tokenizer.SourcePiece(sentence.ids[i]), {span.begin + begin, span.end + begin}});
+  }
+  return tokens;
+}
+
 JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, PlannedText* text,
                    size_t sentence, JobResult* result) {
   Attempts& attempts = *text->sentences[sentence].attempts;
@@ -282,9 +283,7 @@ JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, P
                                    numerals == nullptr ? nullptr : &numerals->languages.target);
   if (whole && IsBetter(attempts, faults, *result)) {
     attempts.best = std::move(*result);
-    attempts.damaged = faults.damaged;
-    attempts.lost = std::move(faults.lost);
-    attempts.whole = std::move(faults.whole);
+    attempts.faults = std::move(faults);
   } else {
     attempts.best.times = result->times;
     attempts.best.reused = result->reused;

@@ -62,6 +62,14 @@ struct SentenceReading {
 // Puts the numbers into the places of their stand-ins.  False if one is not there.
 bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis);
 
+// What is wrong with the translation of a sentence.
+struct SentenceFaults {
+  bool damaged = false;        // one of the hypotheses (placement.h)
+  bool invents = false;        // one has more digits than the sentence
+  std::vector<TextSpan> lost;  // numbers that one does not have: bytes of the sentence
+  std::vector<char> whole;     // of each: it has its numbers, and no others
+};
+
 // What is needed for them, and how far they are.
 struct Attempts {
   float doubtful_loss = 0.0f;
@@ -70,15 +78,18 @@ struct Attempts {
   std::shared_ptr<const NumeralSentence> numerals = nullptr;  // null: it has none
 
   enum Way { kFirst, kPlain, kUnread, kSayNumerals, kStandIn };
-  Way way = kFirst;                 // of the job that runs
-  SentenceReading reading = {};     // what it reads, without itself
-  JobResult best = {};              // of those before
-  bool damaged = false;             // the best one
-  std::vector<TextSpan> lost = {};  // of its numbers
-  std::vector<char> whole = {};     // its hypotheses that have their numbers
+  Way way = kFirst;              // of the job that runs
+  SentenceReading reading = {};  // what it reads, without itself
+  JobResult best = {};           // of those before
+  SentenceFaults faults = {};    // of the best one
 
   bool any() const { return plain != nullptr || unread.job != nullptr || numerals != nullptr; }
 };
+
+// The tokens of a sentence that begins at byte `begin` of its text; `map` leads from what was read
+// to the sentence, if that is not the same.
+std::vector<AlignedToken> AlignedTokens(const Tokenizer& tokenizer, const EncodedText& sentence,
+                                        size_t begin, const TextMap* map);
 
 // Takes the result of the last attempt at a sentence that has some.  Returns the job of the next
 // one or, with the best result in *result, null.  Then the sentence is what that has read.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
+#include "engine/request/alignment.h"
 #include "engine/request/search_request.h"
 
 namespace dragoman {
@@ -81,6 +82,16 @@ std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phr
   std::vector<int32_t> tokens = tokenizer.EncodeTarget(phrase);
   if (!CanSay(tokenizer, tokens) || Breaks(rules, tokens)) tokens.clear();
   return tokens;
+}
+
+TokenRange PlaceOf(TextSpan span, absl::Span<const TextSpan> tokens) {
+  TokenRange range;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!Overlap(tokens[i], span)) continue;
+    if (range.end == 0) range.begin = static_cast<int>(i);
+    range.end = static_cast<int>(i) + 1;
+  }
+  return range;
 }
 
 absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,

@@ -27,6 +27,9 @@ bool CanSay(const Tokenizer& tokenizer, const std::string& phrase);
 std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phrase,
                               const SearchRules& rules);
 
+// Those of the tokens, whose bytes are given, that are, or have a part of, these bytes.
+TokenRange PlaceOf(TextSpan span, absl::Span<const TextSpan> tokens);
+
 // The restrictions of a request that concern words and tokens rather than numbers.
 struct WordRules {
   std::vector<GlossaryEntry> glossary;  // must be followed

@@ -216,7 +216,7 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
       Phrase phrase = same->second;
       if (phrase.forms.empty()) continue;
       if (stored) phrase.max_loss = request_.words.stored_max_loss;
-      phrase.source = PlaceOf(term.span);
+      phrase.source = PlaceOf(term.span, spans_);
       if (stored && least + phrase.least() > longest) continue;
       least += phrase.least();
       most += phrase.most();
@@ -229,17 +229,6 @@ absl::StatusOr<size_t> JobMaker::AddTerms(size_t text, Job* job) const {
   }
   RETURN_IF_ERROR(CheckRepetitions(text, *job));
   return std::min(most, longest);
-}
-
-// The tokens that are, or have a part of, these bytes of the sentence.
-TokenRange JobMaker::PlaceOf(TextSpan span) const {
-  TokenRange range;
-  for (size_t i = 0; i < spans_.size(); ++i) {
-    if (spans_[i].begin >= span.end || spans_[i].end <= span.begin) continue;
-    if (range.end == 0) range.begin = static_cast<int>(i);
-    range.end = static_cast<int>(i) + 1;
-  }
-  return range;
 }
 
 // Whether the phrases can be said where no run of tokens may occur twice.

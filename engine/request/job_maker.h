@@ -82,7 +82,6 @@ class JobMaker {
   absl::Status AddPrefix(size_t text, Job* job) const;
   absl::Status AddPhrases(size_t text, std::string_view sentence, Job* job);
   absl::StatusOr<size_t> AddTerms(size_t text, Job* job) const;
-  TokenRange PlaceOf(TextSpan span) const;
   absl::Status CheckRepetitions(size_t text, const Job& job) const;
   void AddShortlist(Job* job) const;
   std::vector<int32_t> Beginning(const std::string& text) const;

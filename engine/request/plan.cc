@@ -153,8 +153,6 @@ class Planner {
   absl::Status PrepareAlignment();
   absl::Status AddInsight(Job* job);
   absl::Status LimitTokens(size_t text, EncodedText* encoded);
-  std::vector<AlignedToken> AlignedTokens(const EncodedText& sentence, size_t begin,
-                                          const TextMap* map) const;
 
   const PlanContext& context_;
   HopRequest request_;
@@ -474,7 +472,8 @@ absl::StatusOr<std::vector<TextSpan>> Planner::AddSentence(size_t t, PlannedSent
   const bool says_nothing = encoded.text_tokens == 0 && request_.targets.empty();
   if (says_nothing || sentence.is_endless) return std::vector<TextSpan>();
   RETURN_IF_ERROR(LimitTokens(t, &encoded));
-  if (with_spans) sentence.source = AlignedTokens(encoded, sentence.span.begin, map);
+  if (with_spans)
+    sentence.source = AlignedTokens(model().tokenizer(), encoded, sentence.span.begin, map);
   ASSIGN_OR_RETURN(JobPtr job, jobs_.Make(std::move(encoded.ids), encoded.spans, t, content));
   sentence.terms = jobs_.TakeTerms();
   for (FoundTerm& term : sentence.terms) {
@@ -538,7 +537,7 @@ absl::StatusOr<SentenceReading> Planner::ReadWithoutLiterals(size_t t, const Job
       std::string_view(plan_.texts[t].content).substr(span.begin, span.size()), *reading.marks);
   EncodedText encoded = model().tokenizer().Encode(input.text, frame_, /*with_spans=*/true);
   if (encoded.text_tokens == 0 || static_cast<int>(encoded.ids.size()) > Longest()) return reading;
-  reading.source = AlignedTokens(encoded, span.begin, &input.to_sentence);
+  reading.source = AlignedTokens(model().tokenizer(), encoded, span.begin, &input.to_sentence);
   jobs_.SetStandIns(*reading.marks);
   ASSIGN_OR_RETURN(reading.job, jobs_.Make(std::move(encoded.ids), encoded.spans, t, input.text));
   jobs_.TakeTerms();  // the same as before
@@ -570,7 +569,7 @@ bool Planner::AddStored(size_t t, const EncodedText& encoded, bool marked, const
   if (aligned && job == nullptr) return false;
   if (job != nullptr) {
     plan_.texts[t].source_tokens += static_cast<int>(encoded.ids.size());
-    sentence->source = AlignedTokens(encoded, sentence->span.begin, map);
+    sentence->source = AlignedTokens(model().tokenizer(), encoded, sentence->span.begin, map);
     AddJob(std::move(job), t, sentence);
   }
   plan_.texts[t].sentences.push_back(std::move(*sentence));
@@ -597,7 +596,7 @@ std::vector<TextSpan> Planner::Divide(size_t text, TextSpan sentence, const std:
   if (most < 1) return {};
   LongSentence whole = {
       .text = std::string_view(plan_.texts[text].content).substr(sentence.begin, sentence.size())};
-  const std::vector<AlignedToken> tokens = AlignedTokens(encoded, 0, map);
+  const std::vector<AlignedToken> tokens = AlignedTokens(model().tokenizer(), encoded, 0, map);
   const auto first = tokens.begin() + static_cast<std::ptrdiff_t>(frame_.before.size());
   for (auto token = first; token != first + encoded.text_tokens; ++token) {
     // A space that is a token of its own has no bytes.
@@ -644,19 +643,6 @@ absl::Status Planner::LimitTokens(size_t text, EncodedText* encoded) {
                         " tokens, the most with attention is ", AttentionTree::kMaxSourceTokens);
   }
   return absl::OkStatus();
-}
-
-// The tokens of a sentence that begins at byte `begin` of its text.
-std::vector<AlignedToken> Planner::AlignedTokens(const EncodedText& sentence, size_t begin,
-                                                 const TextMap* map) const {
-  std::vector<AlignedToken> tokens;
-  for (size_t i = 0; i < sentence.spans.size(); ++i) {
-    TextSpan span = sentence.spans[i];
-    if (map != nullptr && span.size() > 0) span = map->Map(span);
-    tokens.push_back(
-        {model().tokenizer().SourcePiece(sentence.ids[i]), {span.begin + begin, span.end + begin}});
-  }
-  return tokens;
 }
 
 }  // namespace

@@ -15,23 +15,20 @@ namespace {
 
 using prometheus::MetricFamily;
 
-template <typename Number>
-void Add(std::vector<prometheus::ClientMetric::Label> labels, Number value, MetricFamily* family) {
+void Add(std::vector<prometheus::ClientMetric::Label> labels, double value, MetricFamily* family) {
   prometheus::ClientMetric& metric = family->metric.emplace_back();
   metric.label = std::move(labels);
-  metric.gauge.value = metric.counter.value = static_cast<double>(value);
+  metric.gauge.value = metric.counter.value = value;
 }
 
-template <typename Number>
-MetricFamily GaugeNow(const std::string& name, const std::string& help, Number value) {
-  MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
+MetricFamily GaugeNow(const std::string& name, const std::string& help, double value) {
+  MetricFamily family = {name, help, prometheus::MetricType::Gauge};
   Add({}, value, &family);
   return family;
 }
 
-template <typename Number>
-MetricFamily CounterNow(const std::string& name, const std::string& help, Number value) {
-  MetricFamily family = {name, help, prometheus::MetricType::Counter, {}};
+MetricFamily CounterNow(const std::string& name, const std::string& help, double value) {
+  MetricFamily family = {name, help, prometheus::MetricType::Counter};
   Add({}, value, &family);
   return family;
 }
@@ -39,7 +36,7 @@ MetricFamily CounterNow(const std::string& name, const std::string& help, Number
 // A counter with a value for each value of a label.
 MetricFamily CounterBy(const std::string& name, const std::string& help, const char* label,
                        std::initializer_list<std::pair<const char*, int64_t>> counts) {
-  MetricFamily family = {name, help, prometheus::MetricType::Counter, {}};
+  MetricFamily family = {name, help, prometheus::MetricType::Counter};
   for (const auto& [value, count] : counts) {
     Add({{label, value}}, count, &family);
   }
@@ -49,7 +46,7 @@ MetricFamily CounterBy(const std::string& name, const std::string& help, const c
 // A gauge with a value for each priority of requests.
 MetricFamily GaugeOfQueues(const char* name, const char* help, const WorkerPoolStats& stats,
                            absl::FunctionRef<double(const QueueStats&)> value) {
-  MetricFamily family = {name, help, prometheus::MetricType::Gauge, {}};
+  MetricFamily family = {name, help, prometheus::MetricType::Gauge};
   for (const auto& [priority, label] :
        {std::pair(Priority::kInteractive, "interactive"), std::pair(Priority::kBatch, "batch")}) {
     Add({{"priority", label}}, value(stats.queues[priority]), &family);
@@ -120,13 +117,11 @@ std::vector<MetricFamily> BudgetFamilies(const std::vector<BudgetStats>& budgets
   using prometheus::MetricType;
   MetricFamily used = {"dragoman_budget_used",
                        "What is in use of a budget: bytes, or places for documents.",
-                       MetricType::Gauge,
-                       {}};
-  MetricFamily limit = {"dragoman_budget_limit", "The most of it.", MetricType::Gauge, {}};
+                       MetricType::Gauge};
+  MetricFamily limit = {"dragoman_budget_limit", "The most of it.", MetricType::Gauge};
   MetricFamily refusals = {"dragoman_budget_refusals_total",
                            "Requests that were refused because it was in use.",
-                           MetricType::Counter,
-                           {}};
+                           MetricType::Counter};
   for (const BudgetStats& budget : budgets) {
     Add({{"budget", budget.name}}, budget.used, &used);
     Add({{"budget", budget.name}}, budget.limit, &limit);

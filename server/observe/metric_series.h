@@ -108,6 +108,9 @@ struct MetricSeries : NotCopyable {
   GaugeFamily& Gauges(const char* name, const char* help) {
     return prometheus::BuildGauge().Name(name).Help(help).Register(registry);
   }
+  // One without labels.
+  Counter& OneCounter(const char* name, const char* help) { return Counters(name, help).Add({}); }
+  Gauge& OneGauge(const char* name, const char* help) { return Gauges(name, help).Add({}); }
   HistogramFamily& Histograms(const char* name, const char* help) {
     return prometheus::BuildHistogram().Name(name).Help(help).Register(registry);
   }
@@ -156,7 +159,7 @@ struct MetricSeries : NotCopyable {
   CounterFamily& principal_requests = Counters(
       "dragoman_principal_requests_total",
       "Calls by the principal that made them; the first --metrics-principals have a series each.");
-  Gauge& in_flight = Gauges("dragoman_requests_in_flight", "Calls in flight.").Add({});
+  Gauge& in_flight = OneGauge("dragoman_requests_in_flight", "Calls in flight.");
   CounterFamily& rejected =
       Counters("dragoman_rejected_total",
                "Calls refused before they began: queue_full, principal_limit, quota or "
@@ -178,9 +181,8 @@ struct MetricSeries : NotCopyable {
                "Failed attempts to reload changed certificates or tokens, one per second until one "
                "succeeds; the old ones stay in use.");
   Gauge& config_stale =
-      Gauges("dragoman_config_stale",
-             "1 while the newest configuration is invalid; the old one stays in use.")
-          .Add({});
+      OneGauge("dragoman_config_stale",
+               "1 while the newest configuration is invalid; the old one stays in use.");
   CounterFamily& model_loads =
       Counters("dragoman_model_loads_total",
                "Versions of models by the result of loading them: loaded, no memory, broken, or "
@@ -201,11 +203,9 @@ struct MetricSeries : NotCopyable {
                                     "How long requests waited for a model that was not in memory.")
                              .Add({}, ColdWaitBuckets());
   // Both are 0 without --model-memory.
-  Gauge& model_memory = Gauges("dragoman_model_memory_bytes",
-                               "What the models in memory take of --model-memory, as estimated.")
-                            .Add({});
-  Gauge& model_memory_limit =
-      Gauges("dragoman_model_memory_limit_bytes", "--model-memory.").Add({});
+  Gauge& model_memory = OneGauge("dragoman_model_memory_bytes",
+                                 "What the models in memory take of --model-memory, as estimated.");
+  Gauge& model_memory_limit = OneGauge("dragoman_model_memory_limit_bytes", "--model-memory.");
   // These three exist only if there are such files.
   GaugeFamily& reload_times =
       Gauges("dragoman_last_reload_success_timestamp_seconds",
@@ -252,12 +252,10 @@ struct MetricSeries : NotCopyable {
                "The part of its busy time that a worker spent on interactive requests.");
 
   Counter& source_tokens =
-      Counters("dragoman_source_tokens_total", "Source tokens of the sentences translated.")
-          .Add({});
-  Counter& target_tokens = Counters("dragoman_target_tokens_total",
-                                    "Tokens of the best hypotheses of the sentences translated.")
-                               .Add({});
-  Counter& sentences = Counters("dragoman_sentences_total", "Sentences translated.").Add({});
+      OneCounter("dragoman_source_tokens_total", "Source tokens of the sentences translated.");
+  Counter& target_tokens = OneCounter("dragoman_target_tokens_total",
+                                      "Tokens of the best hypotheses of the sentences translated.");
+  Counter& sentences = OneCounter("dragoman_sentences_total", "Sentences translated.");
   // By MemoryMatch::Kind.
   const std::array<Counter*, 4> memory_matches =
       CountersBy("dragoman_memory_matches_total",
@@ -269,12 +267,10 @@ struct MetricSeries : NotCopyable {
                  "Terms of glossaries in the texts that were translated, by whether their "
                  "translations say what the glossary wants.",
                  "outcome", {"said", "unmet"});
-  Counter& characters = Counters("dragoman_source_characters_total",
-                                 "Code points of the texts of successful translations.")
-                            .Add({});
-  Counter& unknown_tokens = Counters("dragoman_unknown_tokens_total",
-                                     "Translated source tokens that are not in the vocabulary.")
-                                .Add({});
+  Counter& characters = OneCounter("dragoman_source_characters_total",
+                                   "Code points of the texts of successful translations.");
+  Counter& unknown_tokens = OneCounter("dragoman_unknown_tokens_total",
+                                       "Translated source tokens that are not in the vocabulary.");
   // By FinishReason.
   const std::array<Counter*, 3> finish =
       CountersBy("dragoman_finish_total",

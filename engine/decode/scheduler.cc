@@ -228,7 +228,7 @@ TurnPlan Scheduler::PlanTurn(int worker, absl::Span<Resident> residents, absl::T
   workers_[worker].began = now;
   TurnPlan plan;
   CheckWaiting(now, &plan);
-  Turn(limits_.turn, &fair_, absl::MakeSpan(workers_), worker, residents, now, &plan).Plan();
+  FillTurn(limits_.turn, &fair_, absl::MakeSpan(workers_), worker, residents, now, &plan);
   return plan;
 }
 

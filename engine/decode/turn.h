@@ -3,8 +3,6 @@
 #ifndef DRAGOMAN_ENGINE_DECODE_TURN_H_
 #define DRAGOMAN_ENGINE_DECODE_TURN_H_
 
-#include <deque>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -72,56 +70,10 @@ struct Held {
   size_t kv_bytes = 0;               // of all of them
 };
 
-class Turn {
- public:
-  // Charges everything to `share` at once, and writes what it allocates to `plan`, the residents
-  // and the worker's state.
-  Turn(const TurnLimits& limits, FairShare* share, absl::Span<WorkerState> workers, int worker,
-       absl::Span<Resident> residents, absl::Time now, TurnPlan* plan);
-  ~Turn();
-
-  void Plan();
-
- private:
-  enum class From { kHeld, kQueue, kBoth };
-  // A request, and whether one of its sentences here goes on or the next one starts.
-  struct Choice {
-    Flow* flow = nullptr;  // null: nothing can be done
-    bool starts = false;
-  };
-
-  Held* HeldOf(Flow* flow);
-  void Fill(Urgency urgency, From from, double most_rows);
-  void FillByTime(Urgency urgency, double most_rows, double* debt);
-  static void Earn(double seconds, double* debt);
-  double MostRowsOfOthers() const;
-  Choice Next(Urgency urgency, From from) const;
-  Choice NextOf(const Account& account, Urgency urgency, From from) const;
-  bool Do(const Choice& choice, double most_rows);
-  bool Run(Held* held, double most_rows);
-  bool Start(Flow* flow, double most_rows);
-  int GrantStages(const Flow& flow, const JobCost& cost, int stages_left);
-  void Serve(Flow* flow, const JobCost& cost, int encode_stages, bool runs, int step);
-  bool HasMemory(Flow* flow, const JobCost& cost);
-  bool IsItsTurn(const JobCost& cost) const;
-  bool Fits(double rows, double most_rows) const;
-
-  const TurnLimits& limits_;
-  FairShare* const share_;
-  const absl::Span<WorkerState> workers_;
-  WorkerState& state_;
-  const absl::Time now_;
-  TurnPlan* const plan_;
-  std::deque<Held> held_;
-  std::set<const Flow*> skipped_;  // that hold too much here to start another sentence
-  double used_ = 0;                // plain rows
-  double encoded_ = 0;             // source tokens
-  double each_ = 0;                // what the step takes whatever it does, in seconds
-  size_t kv_bytes_ = 0;
-  bool divided_ = false;  // a sentence that does not fit into a turn has got some of its tokens
-  bool quick_ = false;    // short requests are in progress, or were recently
-  bool starting_ = true;  // whether this worker still takes from the queue
-};
+// Plans the next turn of worker number `worker`.  Charges everything to `share` at once, and writes
+// what it allocates to `plan`, the residents and the worker's state.
+void FillTurn(const TurnLimits& limits, FairShare* share, absl::Span<WorkerState> workers,
+              int worker, absl::Span<Resident> residents, absl::Time now, TurnPlan* plan);
 
 }  // namespace dragoman
 

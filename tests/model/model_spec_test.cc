@@ -11,7 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
-#include "engine/model/transformer.h"
+#include "engine/model/network_kind.h"
 #include "gtest/gtest.h"
 #include "tests/model/head_agreement.h"
 #include "tests/model/naive_agreement.h"
@@ -74,7 +74,7 @@ void ExpectEngineAgrees(const ModelSpec& spec, uint64_t seed, int longest = 9,
                         const NetworkOptions& options = {}) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
   const NamedWeights weights = reference::RandomWeights(spec, seed);
-  const auto network = Transformer::Create(MakeCheckpoint(weights), spec, options);
+  const auto network = CreateNetwork(MakeCheckpoint(weights), spec, options);
   ASSERT_TRUE(network.ok()) << network.status();
   std::mt19937_64 random(seed);
   std::vector<ForcedPair> pairs;
@@ -237,7 +237,7 @@ TEST(ModelSpec, RowsOfADecoderThatKeepsAVectorAreIndependent) {
       const NamedWeights weights = reference::RandomWeights(spec, 90);
       NetworkOptions options;
       options.arithmetic = precision;
-      const auto network = Transformer::Create(MakeCheckpoint(weights), spec, options);
+      const auto network = CreateNetwork(MakeCheckpoint(weights), spec, options);
       ASSERT_TRUE(network.ok()) << network.status();
       std::mt19937_64 random(90);
       constexpr int kMost = 40;
@@ -332,7 +332,7 @@ TEST(ModelSpec, Int8KeysAreRoundedWithoutTheirMean) {
   const auto logits_of = [&pair](const NamedWeights& from) {
     NetworkOptions options;
     options.keys_values = Precision::kInt8;
-    const auto network = Transformer::Create(MakeCheckpoint(from), SmallSpec(), options);
+    const auto network = CreateNetwork(MakeCheckpoint(from), SmallSpec(), options);
     EXPECT_TRUE(network.ok()) << network.status();
     return ForceTeacher(**network, {pair})[0].logits;
   };

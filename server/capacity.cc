@@ -206,7 +206,7 @@ absl::StatusOr<MeasuredWorker> MeasureWorker(const ServerOptions& options,
   pool_options.cache_bytes = 0;
   MeasuredWorker worker;
   const double loaded = ReadProcessStats().resident_bytes;
-  NullObserver nobody;
+  Observer nobody;
   WorkerPool pool(pool_options, &nobody);
   const Translator translator(std::move(model), &pool, options.limits);
   Measurement measurement(&translator, load, std::move(sentences));

@@ -36,7 +36,7 @@ Json Expected() {
 }
 
 std::vector<Translation> Translate(std::shared_ptr<const Model> model, TranslateRequest request) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   const Translator translator(std::move(model), &pool, {});
   TranslateResponse answer = TranslateAndWait(translator, std::move(request));

@@ -68,7 +68,7 @@ TEST(EveryCpu, GivesTheSameBytes) {
       {"models/en-de-fr-es", Precision::kInt8, {0x2f043b95f30ec46b, 0x62070c978d3ec102}},
   };
   for (const Case& c : cases) {
-    NullObserver observer;
+    Observer observer;
     WorkerPool pool({.workers = 1}, &observer);
     const auto model = Model::Load("model", c.model, {.precision = c.precision});
     ASSERT_TRUE(model.ok()) << model.status();

@@ -94,7 +94,7 @@ class Engine {
   }
 
  private:
-  NullObserver observer_;
+  Observer observer_;
   WorkerPool pool_;
   Limits limits_;
   std::unique_ptr<Translator> translator_;
@@ -224,7 +224,7 @@ TEST_P(MarianGolden, HardAlignments) {
     const RunDirectory directory(GetParam(), run, golden_["meta"]);
     auto model = Model::Load("test", directory.path(), {.precision = Precision::kFloat32});
     ASSERT_TRUE(model.ok()) << model.status();
-    NullObserver observer;
+    Observer observer;
     WorkerPool pool({.workers = 1}, &observer);
     int same = 0, compared = 0;
     for (size_t i = 0; i < inputs_.size(); ++i) {

@@ -68,7 +68,7 @@ TEST_P(SavedModel, TextsBecomeTheTokensOfItsToolkit) {
 }
 
 TEST_P(SavedModel, TranslatesAsItsToolkitDoes) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   const Translator translator(model_, &pool, {});
   for (const Json& setting : golden_.at("settings")) {

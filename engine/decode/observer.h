@@ -9,29 +9,21 @@
 
 namespace dragoman {
 
-// Implementations are thread-safe and quick: every worker calls, several times per step.
+// Itself ignores everything.  Implementations are thread-safe and quick: every worker calls,
+// several times per step.
 class Observer {
  public:
   virtual ~Observer() = default;
 
   // A worker ran the encoder over `sentences` new sentences of `tokens` source tokens in all.
-  virtual void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) = 0;
+  virtual void OnEncode(const Model& model, int sentences, int tokens, absl::Duration took) {}
   // A worker ran one decoder step over `rows` live hypotheses of `sentences` sentences.
-  virtual void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) = 0;
+  virtual void OnDecodeStep(const Model& model, int sentences, int rows, absl::Duration took) {}
   // A worker was busy for this long, including the two kinds of work above.  `interactive` is the
   // part of it that interactive requests took, as priced.
-  virtual void OnBusy(int worker, absl::Duration took, absl::Duration interactive) = 0;
+  virtual void OnBusy(int worker, absl::Duration took, absl::Duration interactive) {}
   // A job ended, successfully or not.  Called before the job's own on_done.
-  virtual void OnJobDone(const Job& job, const JobResult& result) = 0;
-};
-
-// Ignores everything.
-class NullObserver : public Observer {
- public:
-  void OnEncode(const Model&, int, int, absl::Duration) override {}
-  void OnDecodeStep(const Model&, int, int, absl::Duration) override {}
-  void OnBusy(int, absl::Duration, absl::Duration) override {}
-  void OnJobDone(const Job&, const JobResult&) override {}
+  virtual void OnJobDone(const Job& job, const JobResult& result) {}
 };
 
 }  // namespace dragoman

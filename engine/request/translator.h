@@ -1,7 +1,7 @@
 // Text in, text out: the public interface of the engine, for the server and for anyone who embeds
 // it.
 //
-//   NullObserver observer;
+//   Observer observer;
 //   WorkerPool pool(WorkerPoolOptions(), &observer);
 //   ASSIGN_OR_RETURN(const auto model,
 //                    Model::Load("en-de-fr-es", "models/en-de-fr-es", ModelOptions()));

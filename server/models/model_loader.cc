@@ -78,7 +78,7 @@ absl::Status TryGoldens(const std::shared_ptr<const Model>& model,
                         const std::vector<Golden>& goldens, const Limits& limits) {
   if (goldens.empty()) return absl::OkStatus();
   constexpr absl::Duration kTimeout = absl::Minutes(1);
-  NullObserver nobody;
+  Observer nobody;
   WorkerPool pool({.workers = 1,
                    .max_batch_rows = std::max(TurnLimits().rows, limits.max_beam_size),
                    .kv_capacity_bytes = LongestSentenceBytes(model, limits)},

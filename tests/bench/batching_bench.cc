@@ -90,7 +90,7 @@ absl::Time Play(const std::vector<Arrival>& arrivals, const Serve& serve) {
 absl::StatusOr<std::vector<Answer>> RunContinuous(const std::shared_ptr<const Model>& model,
                                                   const Flags& flags,
                                                   const std::vector<Arrival>& arrivals) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool(
       {.workers = flags.workers, .max_waiting_requests = 1 << 30, .max_waiting_tokens = 1 << 30},
       &observer);
@@ -193,7 +193,7 @@ class StaticServer {
       model_, Limits(),
       MakeRules(model_->generation(), model_->spec(), model_->tokenizer().target_unknown_id()),
       std::make_shared<LazyPieces>()};
-  NullObserver observer_;
+  Observer observer_;
   std::vector<Answer> answers_;  // each written by one worker
   absl::Mutex mutex_;
   std::deque<Waiting> line_ ABSL_GUARDED_BY(mutex_);

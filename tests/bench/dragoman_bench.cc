@@ -159,7 +159,7 @@ absl::Status Bench(const Flags& flags) {
   ASSIGN_OR_RETURN(const auto model, Model::Load("bench", flags.model, options));
   const double load_seconds = absl::ToDoubleSeconds(absl::Now() - load_start);
 
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = flags.workers,
                    .threads_per_worker = flags.threads_per_worker,
                    .max_waiting_requests = std::max(256, flags.in_flight),

@@ -87,7 +87,7 @@ std::string Answer(const Translator& translator, const std::vector<std::string>&
 // The digest of the answers with each beam; empty if there are none.
 std::vector<uint64_t> Digests(const Flags& flags, Precision precision,
                               const std::vector<std::string>& lines) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   const auto model = Model::Load("model", flags.model, {.precision = precision});
   if (!model.ok()) {

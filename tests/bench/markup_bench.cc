@@ -108,7 +108,7 @@ void TimeDocuments(int rounds) {
 absl::Status TimeTranslations(const std::string& directory, int rounds) {
   absl::StatusOr<std::shared_ptr<const Model>> model = Model::Load("bench", directory, {});
   if (!model.ok()) return model.status();
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   const Translator translator(*model, &pool, {});
   struct Form {

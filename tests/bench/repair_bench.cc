@@ -123,7 +123,7 @@ int Main(char** argv) {
     if (match.has_value() && match->percent < 100) tests.push_back(std::move(pair));
     if (tests.size() == count) break;
   }
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   const Translator translator(*model, &pool, Limits());
   const Bench bench(&translator, argv[4], std::stoi(argv[6]));

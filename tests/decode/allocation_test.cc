@@ -38,7 +38,7 @@ namespace {
 // allocations in steps in which no sentence ended (a sentence that ends is answered, which
 // allocates).
 int64_t AllocationsOfSteps(const std::shared_ptr<const Model>& model, DecodeScratch* scratch) {
-  NullObserver observer;
+  Observer observer;
   absl::Time now = absl::UnixEpoch();
   DecodeBatch batch(
       model, [&now] { return now; }, &observer, scratch);

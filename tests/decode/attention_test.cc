@@ -53,7 +53,7 @@ class AttentionTest : public testing::Test {
     return Translate({{"forced", text, options, tokens, {}, true}})[0][0].attention;
   }
 
-  NullObserver observer_;
+  Observer observer_;
   DecodeScratch scratch_;
 };
 

@@ -92,7 +92,7 @@ class DecodeBatchTest : public testing::Test {
   }
 
   std::shared_ptr<const Model> model_ = TrainedModel();
-  NullObserver observer_;
+  Observer observer_;
   DecodeScratch scratch_;
 };
 
@@ -236,7 +236,7 @@ TEST_F(DecodeBatchTest, AJobPastItsDeadlineLeavesBeforeTheNextStep) {
 }
 
 TEST_F(DecodeBatchTest, TellsTheObserverWhatItDidAndTheSinkWhatEnded) {
-  struct Counter : NullObserver {
+  struct Counter : Observer {
     void OnEncode(const Model&, int sentences, int tokens, absl::Duration) override {
       encoded_sentences += sentences;
       encoded_tokens += tokens;

@@ -52,7 +52,7 @@ class DraftsTest : public testing::Test {
     return std::move(Run(std::move(jobs))[0]);
   }
 
-  NullObserver observer_;
+  Observer observer_;
   DecodeScratch scratch_;
 };
 

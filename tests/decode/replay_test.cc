@@ -54,7 +54,7 @@ class ReplayTest : public testing::Test {
     return found;
   }
 
-  NullObserver observer_;
+  Observer observer_;
   DecodeScratch scratch_;
 };
 

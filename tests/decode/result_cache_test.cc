@@ -362,7 +362,7 @@ TEST(JobKey, DiffersWithEverythingThatAResultDependsOn) {
 // Real workers, many threads and few sentences: every job is answered once, with the result that it
 // would have had without a cache.
 TEST(WorkerPoolCache, ManyThreadsAreToldWhatTheyWouldBeWithoutACache) {
-  NullObserver nobody;
+  Observer nobody;
   WorkerPoolOptions options = {.workers = 2,
                                .max_waiting_requests = 1000,
                                .max_batch_rows = 32,

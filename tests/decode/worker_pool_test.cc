@@ -23,7 +23,7 @@ std::vector<JobPtr> One(JobPtr job) {
 TEST(WorkerPool, TranslatesTheSameWithAnyNumberOfWorkers) {
   std::vector<std::vector<std::string>> results;
   for (const int workers : {1, 2, 3}) {
-    NullObserver observer;
+    Observer observer;
     WorkerPool pool({.workers = workers}, &observer);
     std::vector<std::string> bytes(TestSentences().size());
     absl::BlockingCounter left(static_cast<int>(bytes.size()));
@@ -44,7 +44,7 @@ TEST(WorkerPool, TranslatesTheSameWithAnyNumberOfWorkers) {
 }
 
 TEST(WorkerPool, RefusesAJobThatNoWorkerHasTheMemoryFor) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 2, .kv_capacity_bytes = 100'000}, &observer);
   const absl::Status status = pool.Submit(
       One(MakeJob("Hello", TestSearch(8, 400), [](JobResult) { FAIL() << "must not be told"; })));
@@ -52,7 +52,7 @@ TEST(WorkerPool, RefusesAJobThatNoWorkerHasTheMemoryFor) {
 }
 
 TEST(WorkerPool, RefusesWhileDrainingButFinishesWhatItAccepted) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   std::atomic<int> done = 0;
   for (const std::string& text : TestSentences()) {
@@ -73,7 +73,7 @@ TEST(WorkerPool, RefusesWhileDrainingButFinishesWhatItAccepted) {
 }
 
 TEST(WorkerPool, RefusesARequestWhenTheQueueIsFull) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1, .max_waiting_requests = 1, .max_batch_rows = 1}, &observer);
   absl::Notification running, go_on;
   // The callback of the first job keeps the only worker busy.
@@ -94,7 +94,7 @@ TEST(WorkerPool, RefusesARequestWhenTheQueueIsFull) {
 }
 
 TEST(WorkerPool, AWorkerThatHangsDoesNotAnswer) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 2}, &observer);
   const auto answers = [&](absl::Time now) { return pool.Call(now) == absl::ZeroDuration(); };
   pool.Call(absl::Now());

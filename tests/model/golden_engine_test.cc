@@ -71,7 +71,7 @@ std::vector<std::vector<Hypothesis>> Translate(const std::shared_ptr<const Model
 }
 
 TEST_P(GoldenEngine, EverySettingFindsTheHypothesesOfHuggingFace) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 2}, &observer);
   std::map<golden::Agreement, int> count;
   for (const Setting& setting : golden_.settings) {

@@ -104,7 +104,7 @@ struct Quality {
 };
 
 Quality Measure(const std::shared_ptr<const Model>& model, const std::vector<GoldPair>& gold) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   TranslateRequest request = {.alignment = {.wanted = true}};
   for (const GoldPair& pair : gold) {

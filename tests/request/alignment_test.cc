@@ -131,7 +131,7 @@ class AlignedTranslationTest : public testing::Test {
     return response;
   }
 
-  NullObserver observer_;
+  Observer observer_;
   WorkerPool pool_;
 };
 

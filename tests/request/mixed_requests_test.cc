@@ -109,7 +109,7 @@ std::string BytesOf(const TranslateResponse& response) {
 
 // The answers to all requests, `at_once` of which are in the pool at the same time.
 std::vector<std::string> Answers(int at_once) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 2}, &observer);
   const Translator translator(TrainedModel(), &pool, Limits());
   std::vector<std::string> answers(kRequests);

@@ -22,7 +22,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // Counts how sentences end.
-struct Ends : NullObserver {
+struct Ends : Observer {
   void OnJobDone(const Job&, const JobResult& result) override {
     ++(absl::IsCancelled(result.status) ? cancelled : others);
   }

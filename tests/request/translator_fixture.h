@@ -32,7 +32,7 @@ class TranslatorTest : public testing::Test {
     EXPECT_TRUE(response.translations.empty());
   }
 
-  NullObserver observer_;
+  Observer observer_;
   Limits limits_ = {.max_texts = 4, .max_characters = 1000, .max_source_tokens = 40};
   WorkerPool pool_;
   Translator translator_;

@@ -21,14 +21,14 @@ namespace {
 
 // Translates with a pool of its own.
 TranslateResponse TranslateWith(std::shared_ptr<const Model> model, TranslateRequest request) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1}, &observer);
   return TranslateAndWait(Translator(std::move(model), &pool, Limits()), std::move(request));
 }
 
 // The example of translator.h, which docs_test.py compares with these lines.
 absl::Status RunExample(const std::function<void(TranslateResponse)>& done) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool(WorkerPoolOptions(), &observer);
   ASSIGN_OR_RETURN(const auto model,
                    Model::Load("en-de-fr-es", "models/en-de-fr-es", ModelOptions()));
@@ -243,7 +243,7 @@ TEST_F(TranslatorTest, SplitsByDefaultUnlessThereIsAPrefix) {
 // A bulk call tries again what finds the queue full, so it must hear when nobody wants it.
 TEST(Translator, SaysThatARequestIsNotWantedEvenIfTheQueueIsFull) {
   std::atomic<bool> full = false;
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1, .max_waiting_requests = 1, .max_batch_rows = 1}, &observer);
   const Translator translator(TrainedModel(), &pool, Limits());
   TranslateRequest slow = {.texts = {"The cat is old."}};
@@ -334,7 +334,7 @@ TEST_F(TranslatorTest, ACancelledRequestIsReportedOnce) {
 }
 
 // Cancels a request when the last of its jobs is done.
-struct Canceller : NullObserver {
+struct Canceller : Observer {
   void OnJobDone(const Job& job, const JobResult&) override {
     if (--jobs_left == 0) job.request->Cancel(absl::Now());
   }
@@ -370,7 +370,7 @@ TEST(Translator, WhatNobodyWaitsForAnyMoreIsNotPutTogether) {
 }
 
 TEST(Translator, WhoWaitsToBePreparedHearsAtOnceThatItIsLate) {
-  NullObserver observer;
+  Observer observer;
   WorkerPool pool({.workers = 1, .preparing_threads = 1}, &observer);
   const Translator translator(TrainedModel(), &pool, Limits());
   absl::Notification end;

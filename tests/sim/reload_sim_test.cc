@@ -39,7 +39,7 @@ std::string Undisturbed(const ModelPtr& model, const std::string& text, int beam
   static auto* const known = new std::map<std::tuple<std::string, std::string, int>, std::string>();
   std::string& bytes = (*known)[{model->version(), text, beam_size}];
   if (!bytes.empty()) return bytes;
-  NullObserver observer;
+  Observer observer;
   DecodeScratch scratch;
   DecodeBatch batch(
       model, [] { return absl::UnixEpoch(); }, &observer, &scratch);
@@ -62,7 +62,7 @@ struct Request {
   int untold = 0;
 };
 
-class Simulation : public NullObserver {
+class Simulation : public Observer {
  public:
   Simulation(uint32_t seed, size_t cache_bytes)
       : random_(seed),

@@ -23,7 +23,7 @@ struct Outcome {
   JobResult result;
 };
 
-class Simulation : public NullObserver {
+class Simulation : public Observer {
  public:
   explicit Simulation(uint32_t seed)
       : random_(seed),
@@ -117,7 +117,7 @@ std::string Undisturbed(const std::string& text, int beam_size) {
   static auto* const known = new std::map<std::pair<std::string, int>, std::string>();
   std::string& bytes = (*known)[{text, beam_size}];
   if (!bytes.empty()) return bytes;
-  NullObserver observer;
+  Observer observer;
   DecodeScratch scratch;
   DecodeBatch batch(
       TrainedModel(), [] { return absl::UnixEpoch(); }, &observer, &scratch);

@@ -86,7 +86,7 @@ class ShelfTest : public testing::Test {
   int known_ = 0;
   std::map<std::string, absl::Status> answers_;
   absl::Time now_ = absl::UnixEpoch();
-  NullObserver observer_;
+  Observer observer_;
   WorkerPool pool_{{.workers = 1}, &observer_};
   Metrics metrics_{1};
   std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>(

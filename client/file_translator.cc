@@ -24,12 +24,6 @@ namespace fs = std::filesystem;
 constexpr size_t kFilesAtOnce = 16;
 constexpr size_t kBytesAtOnce = 4 << 20;
 
-std::string HexSha256(const std::string& text) {
-  std::string hex;
-  for (const uint64_t word : Sha256(text)) absl::StrAppend(&hex, absl::Hex(word, absl::kZeroPad16));
-  return hex;
-}
-
 std::string DigestOf(const Passage& passage) {
   return HexSha256(absl::StrCat(static_cast<int>(passage.markup), passage.text)).substr(0, 16);
 }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -136,6 +137,12 @@ Sha256Digest Sha256(std::string_view text) {
   SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(),
          reinterpret_cast<unsigned char*>(digest.data()));
   return digest;
+}
+
+std::string HexSha256(std::string_view text) {
+  std::string hex;
+  for (const uint64_t word : Sha256(text)) absl::StrAppend(&hex, absl::Hex(word, absl::kZeroPad16));
+  return hex;
 }
 
 }  // namespace dragoman

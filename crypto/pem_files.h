@@ -39,6 +39,8 @@ absl::StatusOr<Validity> CheckKeyPair(const std::string& certificates,
 
 using Sha256Digest = std::array<uint64_t, 4>;  // its 32 bytes
 Sha256Digest Sha256(std::string_view text);
+// Its numbers, each in 16 hexadecimal digits.
+std::string HexSha256(std::string_view text);
 
 }  // namespace dragoman
 

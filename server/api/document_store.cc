@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -19,16 +18,6 @@ constexpr size_t kPiece = 1 << 20;                       // bytes of a row
 constexpr absl::Duration kPatience = absl::Seconds(30);  // with the store
 constexpr int64_t kInProgress = -1;                      // instead of a status code
 enum Kind : int64_t { kInput = 0, kOutput = 1 };
-
-// 128 bits that nobody guesses, in hexadecimal.
-std::string NewSecret() {
-  std::random_device random;
-  std::string secret;
-  for (int i = 0; i < 4; ++i) {
-    absl::StrAppend(&secret, absl::Hex(static_cast<uint32_t>(random()), absl::kZeroPad8));
-  }
-  return secret;
-}
 
 absl::Time Soon() { return absl::Now() + kPatience; }
 

@@ -34,9 +34,7 @@ constexpr size_t kSampleBytes = 4000;  // in which the language is detected
 constexpr int kMostWarnings = 100;
 
 std::string JournalKeyOf(const v1::TranslateRequest& request) {
-  const Sha256Digest digest = Sha256(request.SerializeAsString());
-  return absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16),
-                      absl::Hex(digest[1], absl::kZeroPad16));
+  return HexSha256(request.SerializeAsString()).substr(0, 32);
 }
 
 // An error of the file, as callers see it.  What others have a limit for was not the file's fault.

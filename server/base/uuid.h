@@ -5,6 +5,9 @@
 
 namespace dragoman {
 
+// 128 bits that nobody guesses, in hexadecimal.
+std::string NewSecret();
+
 // A UUID of version 4.
 std::string NewUuid();
 

@@ -53,10 +53,9 @@ std::vector<KeyedSegment> Keyed(std::vector<MemorySegment>* segments) {
       *text = NormalForm(*text);
     }
     // A line break is in no NormalForm.
-    const Sha256Digest digest =
-        Sha256(absl::StrCat(segment.source, "\n", segment.previous, "\n", segment.next));
-    const std::string key = absl::StrCat(absl::Hex(digest[0], absl::kZeroPad16),
-                                         absl::Hex(digest[1], absl::kZeroPad16));
+    const std::string key =
+        HexSha256(absl::StrCat(segment.source, "\n", segment.previous, "\n", segment.next))
+            .substr(0, 32);
     last[key] = keyed.size();
     keyed.push_back({key, &segment});
   }

@@ -11,7 +11,6 @@
 #include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "engine/base/unpacked_zip.h"
-#include "engine/model/model_report.h"
 #include "engine/request/servable.h"
 #include "server/observe/logging.h"
 
@@ -180,19 +179,14 @@ LoadResult ModelLoader::TryLoad(const ModelSource& source,
   return {.loaded = std::make_shared<const Translator>(std::move(used), pool_, options_.limits)};
 }
 
-absl::StatusOr<double> ModelLoader::EstimateBytes(const ModelSource& source) const {
-  ASSIGN_OR_RETURN(
-      const MemoryEstimate estimate,
-      EstimateMemory(source.directory, options_.precision, !source.shortlist.file.empty()));
-  return estimate.kept;
+absl::StatusOr<MemoryEstimate> ModelLoader::Estimate(const ModelSource& source) const {
+  return EstimateMemory(source.directory, options_.precision, !source.shortlist.file.empty());
 }
 
 // Whether there is enough memory for the model in addition to everything else.  Reads only its
 // configuration.  Returns what the model takes once it is loaded.
 absl::StatusOr<double> ModelLoader::CheckMemory(const ModelSource& source) const {
-  ASSIGN_OR_RETURN(
-      const MemoryEstimate estimate,
-      EstimateMemory(source.directory, options_.precision, !source.shortlist.file.empty()));
+  ASSIGN_OR_RETURN(const MemoryEstimate estimate, Estimate(source));
   const double needed = estimate.kept + estimate.loading;
   const auto free = static_cast<double>(FreeMemory());
   if (needed <= free) return estimate.kept;

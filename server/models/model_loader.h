@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/base/file_version.h"
+#include "engine/model/model_report.h"
 #include "engine/request/translator.h"
 #include "server/base/load_failure.h"
 #include "server/config/config.h"
@@ -46,8 +47,8 @@ class ModelLoader {
   LoadResult LoadBeside(const ModelSource& source,
                         const std::shared_ptr<const Translator>& served) const;
 
-  // The memory that a model takes once it is loaded, by its configuration.
-  absl::StatusOr<double> EstimateBytes(const ModelSource& source) const;
+  // The memory that a model takes, by its configuration.
+  absl::StatusOr<MemoryEstimate> Estimate(const ModelSource& source) const;
 
  private:
   LoadResult TryLoad(const ModelSource& source,

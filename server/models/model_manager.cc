@@ -140,7 +140,8 @@ absl::Status ModelManager::LoadAll() {
 void ModelManager::ReserveForSlots() const {
   double bytes = 0;
   for (const auto& [name, slot] : slots_) {
-    if (slot.serving != nullptr) bytes += loader_.EstimateBytes(slot.serving_source).value_or(0);
+    if (slot.serving != nullptr)
+      bytes += loader_.Estimate(slot.serving_source).value_or(MemoryEstimate()).kept;
   }
   keeper_->shelf()->Reserve(bytes);
 }

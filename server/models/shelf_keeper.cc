@@ -25,9 +25,9 @@ struct Known {
 Known Read(const ModelSource& source, const ModelLoader& loader) {
   const auto held = UnpackedZip::Hold(source.directory);  // if it is a zip, for both
   Known known = {.profile = ModelProfile::Read(source.name, source.directory)};
-  const absl::StatusOr<double> bytes = loader.EstimateBytes(source);
-  if (known.profile.ok() && !bytes.ok()) known.profile = bytes.status();
-  known.bytes = bytes.value_or(0);
+  const absl::StatusOr<MemoryEstimate> estimate = loader.Estimate(source);
+  if (known.profile.ok() && !estimate.ok()) known.profile = estimate.status();
+  known.bytes = estimate.value_or(MemoryEstimate()).kept;
   return known;
 }
 

@@ -126,6 +126,7 @@ void DocumentExchange::BeginWork(ReadFile read, PassageJournal journal) {
 void DocumentExchange::DoWork(const ReadFile& read, const PassageJournal& journal) {
   const absl::StatusOr<std::shared_ptr<Spool>> output = TranslateFile(read, journal);
   input_ = nullptr;
+  place_.Return();  // before the answer: who has it may send the next file
   CallEnd end = translator_->Finish(output.status());
   if (end.status.ok()) output_ = *output;
   {
@@ -190,11 +191,6 @@ DocumentEvent DocumentExchange::Next() {
   stage_ = Stage::kEnded;
   event.end = std::exchange(end_, std::nullopt);
   return event;
-}
-
-std::shared_ptr<Spool> DocumentExchange::TakeOutput() {
-  place_.Return();
-  return std::exchange(output_, nullptr);
 }
 
 void DocumentExchange::Cancel() {

@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -78,7 +79,7 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
   DocumentEvent Next();
 
   // The translated file, instead of its chunks.  REQUIRES: Next has returned a chunk or the report.
-  std::shared_ptr<Spool> TakeOutput();
+  std::shared_ptr<Spool> TakeOutput() { return std::exchange(output_, nullptr); }
   // REQUIRES: as TakeOutput.
   const v1::DocumentReport& report() const { return translator_->report(); }
 

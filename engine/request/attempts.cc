@@ -15,18 +15,19 @@
 namespace dragoman {
 namespace {
 
-// Whether no mark covers or cuts these bytes of a sentence.
-bool IsFree(TextSpan span, const NumeralSentence& sentence) {
-  const auto is_inside = [&](size_t at) { return at > span.begin && at < span.end; };
+// Whether no opaque mark covers these bytes of a sentence; and, unless they may be cut, no other
+// begins or ends within them, as in "4<small>.5</small>".
+bool IsFree(TextSpan span, const NumeralSentence& sentence, bool may_be_cut) {
+  const auto cuts = [&](size_t at) { return !may_be_cut && at > span.begin && at < span.end; };
   return std::none_of(sentence.marks.begin(), sentence.marks.end(), [&](const SentenceMark& mark) {
     return mark.kind == MarkKind::kOpaque ? Overlap(mark.text, span)
-                                          : is_inside(mark.text.begin) || is_inside(mark.text.end);
+                                          : cuts(mark.text.begin) || cuts(mark.text.end);
   });
 }
 
-std::vector<TextSpan> FreeNumerals(const NumeralSentence& sentence) {
+std::vector<TextSpan> FreeNumerals(const NumeralSentence& sentence, bool may_be_cut) {
   std::vector<TextSpan> numerals = FindNumerals(sentence.text);
-  std::erase_if(numerals, [&](TextSpan numeral) { return !IsFree(numeral, sentence); });
+  std::erase_if(numerals, [&](TextSpan n) { return !IsFree(n, sentence, may_be_cut); });
   return numerals;
 }
 
@@ -91,7 +92,7 @@ SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<T
   const bool places = reading.job->model->network().attends() &&
                       reading.source.size() <= AttentionTree::kMaxSourceTokens;
   std::vector<Phrase> phrases;
-  for (const TextSpan numeral : FreeNumerals(sentence)) {
+  for (const TextSpan numeral : FreeNumerals(sentence, /*may_be_cut=*/true)) {
     if (std::none_of(lost.begin(), lost.end(), [&](TextSpan s) { return Overlap(s, numeral); })) {
       continue;
     }
@@ -123,13 +124,13 @@ SentenceReading StandInForNumerals(const NumeralSentence& sentence) {
   std::vector<SentenceMark> marks = sentence.marks, added;
   std::vector<std::vector<int32_t>> tokens;  // that come into their places
   const StandIns stand_ins(sentence.text);
-  for (const TextSpan numeral : FreeNumerals(sentence)) {
+  for (const TextSpan numeral : FreeNumerals(sentence, /*may_be_cut=*/false)) {
     const auto tokens_of = [&](TextSpan span) {
       const std::string text = sentence.text.substr(span.begin, span.size());
       return TokensOf(tokenizer, FormsOf(text, sentence.languages).front(), *plain.rules);
     };
     const TextSpan wide = WithSign(sentence.text, numeral);
-    const bool fits = IsFree(wide, sentence) && !tokens_of(wide).empty();
+    const bool fits = IsFree(wide, sentence, /*may_be_cut=*/false) && !tokens_of(wide).empty();
     const TextSpan span = fits ? wide : numeral;
     tokens.push_back(tokens_of(span));
     added.push_back({.kind = MarkKind::kOpaque,

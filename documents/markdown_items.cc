@@ -264,11 +264,18 @@ class Resolver {
     return true;
   }
 
+  // Whether all so far is one strong span: people write titles so ("> **Note**").
+  bool IsTitle() const {
+    return !items_.empty() && items_[0].kind == Item::kOpen &&
+           items_[0].partner + 1 == items_.size() &&
+           (items_[0].raw == "**" || items_[0].raw == "__");
+  }
+
   // A line break that means nothing is a space.
   bool TakeBreak(bool hard) {
     const size_t after = AfterBreak(source_, at_);
     if (after == source_.npos) return false;
-    if (hard) {
+    if (hard || IsTitle()) {
       items_.push_back({.kind = Item::kEmpty, .raw = Raw(at_, after), .breaks = true});
     } else {
       items_.push_back({Item::kText, Raw(at_, after), " "});

@@ -232,6 +232,13 @@ TEST(MarkdownReader, ALineBreakOfHtmlEndsASentence) {
   EXPECT_EQ(Upper(kPart), "ONE.<br>TWO.\n\n| A |\n|---|\n| B.<br/>C |\n");
 }
 
+TEST(MarkdownReader, AStrongFirstLineIsATitle) {
+  EXPECT_THAT(Texts("> **Note**\n> This is *it*.\n"),
+              ElementsAre("<x1>Note</x1>\n<x2/>\nThis is <x3>it</x3>."));
+  EXPECT_EQ(Upper("> **Note**\n> Text.\n"), "> **NOTE**\n> TEXT.\n");
+  EXPECT_EQ(Upper("**Note** this\n**text**\ngoes on\n"), "**NOTE** THIS **TEXT** GOES ON\n");
+}
+
 TEST(MarkdownReader, WhatWasApartStaysApart) {
   EXPECT_EQ(With("<x1 translate=\"no\">a</x1><x2 translate=\"no\">b</x2>oder", "`a`, `b` or\n"),
             "`a` `b` oder\n");

@@ -43,12 +43,25 @@ size_t DotsInFront(std::string_view text) {
   return dots > 1 ? dots : 0;
 }
 
-// The size of "Ann:" or "MAN 2:", a name of one word or two that a line begins with; 0: it does
-// not.
-size_t SpeakerNameSize(std::string_view text) {
-  const size_t colon = text.substr(0, kMostName).find(':');
-  if (colon == text.npos || colon == 0) return 0;
-  const std::string_view name = text.substr(0, colon);
+// The size of "Ann:", "MAN 2:" or "<b>Ann</b>:", a name of one word or two that a line begins with;
+// 0: it does not, or its tags are not closed behind the name.
+size_t SpeakerNameSize(std::string_view text, bool braces) {
+  std::string name;
+  size_t size = 0;
+  int open = 0;
+  const auto take_tag = [&] {
+    const size_t tag = SubtitleTagSize(text.substr(size), braces);
+    if (tag > 0 && text[size] == '<') open += text.substr(size).starts_with("</") ? -1 : 1;
+    size += tag;
+    return tag > 0;
+  };
+  while (size < text.size() && name.size() < kMostName && !name.ends_with(':')) {
+    if (!take_tag()) name += text[size++];
+  }
+  while (open > 0 && take_tag()) {
+  }
+  if (!name.ends_with(':') || name.size() == 1 || open > 0) return 0;
+  if (!braces && text.substr(size).starts_with("</")) take_tag();
   const auto begins_name = [&](size_t at) {
     const auto first = static_cast<unsigned char>(name[at]);
     return absl::ascii_isupper(first) || first >= 0x80 || (at > 0 && absl::ascii_isdigit(first));
@@ -56,9 +69,9 @@ size_t SpeakerNameSize(std::string_view text) {
   const size_t space = name.find(' ');
   const bool names = begins_name(0) && name.find_first_of(",;!?\"<") == name.npos &&
                      (space == name.npos || (name.find(' ', space + 1) == name.npos &&
-                                             space + 1 < colon && begins_name(space + 1))) &&
-                     (colon + 1 == text.size() || text[colon + 1] == ' ');
-  return names ? colon + 1 : 0;
+                                             space + 2 < name.size() && begins_name(space + 1))) &&
+                     (size == text.size() || text[size] == ' ');
+  return names ? size : 0;
 }
 
 // Without the tags in front; `voice` is <v ...> among them.
@@ -118,7 +131,7 @@ void JoinLine(std::string_view next, bool braces, std::string* text) {
 std::string_view WithoutAround(std::string_view text, bool braces) {
   text = StripWhiteSpace(text);
   if (const size_t mark = SpeakerMarkSize(text); mark > 0) return text.substr(mark);
-  if (const size_t name = SpeakerNameSize(text); name > 0) return text.substr(name);
+  if (const size_t name = SpeakerNameSize(text, braces); name > 0) return text.substr(name);
   if (const size_t dots = DotsInFront(text); dots > 0) return text.substr(dots);
   for (const auto& [open, close] : kQuotes) {  // "...the house."
     const size_t dots = text.starts_with(open) ? DotsInFront(text.substr(open.size())) : 0;
@@ -161,7 +174,7 @@ SubtitleUnit MakeUnit(std::string_view part, const SubtitleCue& cue, size_t begi
              &whole);
   }
   const std::string_view front = WithoutTagsInFront(whole, braces, &unit.voice);
-  unit.speaks = SpeakerMarkSize(front) > 0 || SpeakerNameSize(front) > 0 ||
+  unit.speaks = SpeakerMarkSize(front) > 0 || SpeakerNameSize(front, braces) > 0 ||
                 std::any_of(std::begin(kMusic), std::end(kMusic),
                             [&](std::string_view note) { return front.starts_with(note); });
   unit.ends = EndsSentence(whole, braces);
@@ -185,7 +198,7 @@ bool BeginsUnit(std::string_view before, std::string_view line, bool named, bool
   std::string voice;
   const std::string_view front = WithoutTagsInFront(line, braces, &voice);
   if (!voice.empty() || SpeakerMarkSize(front) > 0 || DotsInFront(front) > 0 ||
-      (named && SpeakerNameSize(front) > 0)) {
+      (named && SpeakerNameSize(front, braces) > 0)) {
     return true;
   }
   const bool lower = !front.empty() && absl::ascii_islower(static_cast<unsigned char>(front[0]));
@@ -200,7 +213,7 @@ std::vector<SubtitleUnit> SubtitleUnits(std::string_view part, const SubtitleCue
     return part.substr(cue.lines[i].begin, cue.lines[i].end - cue.lines[i].begin);
   };
   std::string voice;
-  const bool named = SpeakerNameSize(WithoutTagsInFront(text(0), braces, &voice)) > 0;
+  const bool named = SpeakerNameSize(WithoutTagsInFront(text(0), braces, &voice), braces) > 0;
   std::vector<SubtitleUnit> units;
   for (size_t begin = 0; begin < cue.lines.size();) {
     size_t end = begin + 1;

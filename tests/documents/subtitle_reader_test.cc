@@ -186,6 +186,8 @@ TEST(SubtitleReader, WhatOnlyEndsInAColonIsNoName) {
   EXPECT_THAT(texts("He said: go on."), ElementsAre("He said: go on."));
   EXPECT_THAT(texts("They said:\nlook there."), ElementsAre("They said: look there."));
   EXPECT_THAT(texts("Mr. Who: Go on.\nMAN 2: Yes."), ElementsAre("Go on.", "Yes."));
+  EXPECT_THAT(texts("<i>JOHN:</i> Go on.\n<b>Ann</b>: Yes."), ElementsAre("Go on.", "Yes."));
+  EXPECT_THAT(texts("<i><b>JOHN</b>: Go on.</i>"), ElementsAre("Go on."));
 }
 
 TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {

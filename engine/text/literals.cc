@@ -356,8 +356,9 @@ constexpr Pattern kPatterns[] = {
      .in = TextSource::kStrings},
     {LiteralKind::kCode, NotAfter::kVisible,
      R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
-    // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "eBay" are
-    // prose.
+    // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "so.yes",
+    // "eBay"
+    // are prose.
     {.kind = LiteralKind::kCode,
      .not_after = NotAfter::kVisible,
      .regex = R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
@@ -365,8 +366,8 @@ constexpr Pattern kPatterns[] = {
      .in = TextSource::kStrings},
     {.kind = LiteralKind::kCode,
      .not_after = NotAfter::kWord,
-     .regex =
-         R"([A-Z]{2,}-\d+|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
+     .regex = R"([A-Z]{2,}-\d+|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]\w+(?:\.[a-z]\w+)+|)"
+              R"([a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
      .whole_word = true,
      .in = TextSource::kStrings},
     // Characters that are written out.  In prose "\n" and "\t" begin commands of TeX.
@@ -547,6 +548,31 @@ size_t NextWindow(std::string_view text, size_t begin, size_t end) {
 
 bool IsAsciiLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
+// What may stand around a literal.
+constexpr std::pair<std::string_view, std::string_view> kEnclosing[] = {{"(", ")"},
+                                                                        {"[", "]"},
+                                                                        {"<", ">"},
+                                                                        {"\"", "\""},
+                                                                        {"'", "'"},
+                                                                        {"“", "”"},
+                                                                        {"„", "“"},
+                                                                        {"„", "”"},
+                                                                        {"”", "”"},
+                                                                        {"‘", "’"},
+                                                                        {"‚", "‘"},
+                                                                        {"«", "»"},
+                                                                        {"« ", " »"},
+                                                                        {"«\u00a0", "\u00a0»"},
+                                                                        {"«\u202f", "\u202f»"},
+                                                                        {"»", "«"},
+                                                                        {"‹", "›"},
+                                                                        {"›", "‹"},
+                                                                        {"「", "」"},
+                                                                        {"『", "』"},
+                                                                        {"（", "）"},
+                                                                        {"【", "】"},
+                                                                        {"《", "》"}};
+
 // Joins placeholders with what touches them.
 class Joiner {
  public:
@@ -609,14 +635,17 @@ class Joiner {
     }
   }
 
-  // "({0})", "<https://example.org>".
+  // "({0})", "<https://example.org>", “%s”.
   void Enclose(size_t first, size_t end, TextSpan* span) const {
-    constexpr std::string_view kOpening = "([<\"'", kClosing = ")]>\"'";
-    if (span->begin == first || span->end >= end || !StandsAlone(first, span->begin - 1)) return;
-    const size_t bracket = kOpening.find(text_[span->begin - 1]);
-    if (bracket == kOpening.npos || text_[span->end] != kClosing[bracket]) return;
-    --span->begin;
-    ++span->end;
+    const std::string_view before = text_.substr(first, span->begin - first),
+                           after = text_.substr(span->end, end - span->end);
+    for (const auto& [open, close] : kEnclosing) {
+      if (!before.ends_with(open) || !after.starts_with(close)) continue;
+      if (open.size() == 1 && !StandsAlone(first, span->begin - 1)) continue;
+      span->begin -= open.size();
+      span->end += close.size();
+      return;
+    }
   }
 
   // "<b>%s</b>": the last three, if they are a pair around a placeholder.

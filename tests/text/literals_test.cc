@@ -179,6 +179,10 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "&#39;",
                                     "2024-01-02T10:00:00Z",
                                     "({0})",
+                                    "“%s”",
+                                    "„{name}“",
+                                    "« {name} »",
+                                    "「%s」",
                                     "<b>%s</b>",
                                     "<i><b>%s</b></i>",
                                     "\u2068{name}\u2069",
@@ -237,10 +241,26 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 }
 
 TEST(Literals, OfStringsAreOrdinaryInProse) {
-  for (const std::string literal :
-       {"% d", "%NAME", ":name", ":Name", "!name", "__name__", "~name~", "^1", "--help", "-h",
-        "-h, --help", "camelCase", "F1", "IEC-9001", "&&", ".net", "build:prod",
-        "{Binding Name, Converter={StaticResource Upper}}", "{x:Static p:Names.Ada}"}) {
+  for (const std::string literal : {"% d",
+                                    "%NAME",
+                                    ":name",
+                                    ":Name",
+                                    "!name",
+                                    "__name__",
+                                    "~name~",
+                                    "^1",
+                                    "--help",
+                                    "-h",
+                                    "-h, --help",
+                                    "camelCase",
+                                    "F1",
+                                    "IEC-9001",
+                                    "&&",
+                                    ".net",
+                                    "build:prod",
+                                    "user.name",
+                                    "{Binding Name, Converter={StaticResource Upper}}",
+                                    "{x:Static p:Names.Ada}"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/json.h"
 #include "engine/model/network_kind.h"
+#include "engine/model/relative_bias.h"
 #include "gtest/gtest.h"
 #include "tests/model/head_agreement.h"
 #include "tests/model/naive_agreement.h"

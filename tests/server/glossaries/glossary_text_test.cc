@@ -121,8 +121,8 @@ TEST(GlossaryText, ErrorsNameTheField) {
   GlossaryText many = with({"x"});
   many.dictionaries[0].entries.resize(kMaxGlossaryEntries + 1, {"x"});
   EXPECT_EQ(field(many), "glossary.dictionaries[0].entries");
-  EXPECT_EQ(field({.name = "a\nb"}), "glossary.name");
-  EXPECT_EQ(field({.owner = "a\nb"}), "principal");
+  EXPECT_EQ(field({{.name = "a\nb"}}), "glossary.name");
+  EXPECT_EQ(field({{.owner = "a\nb"}}), "principal");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ FUZZER(config) {
     FUZZ_CHECK(!options->default_model.empty());
     FUZZ_CHECK(options->pool.max_batch_rows == 0 ||  // 0: the default
                options->limits.max_beam_size <= options->pool.max_batch_rows);
-    FUZZ_CHECK(ToDuration(options->config.drain_timeout()) >= absl::ZeroDuration());
+    FUZZ_CHECK(dragoman::ToDuration(options->config.drain_timeout()) >= absl::ZeroDuration());
     FUZZ_CHECK(options->pool.workers * options->pool.threads_per_worker <= 1024);
   } else {
     FUZZ_CHECK(!options.status().message().empty());

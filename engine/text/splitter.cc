@@ -181,13 +181,10 @@ class Splitter {
     return IsLower(At(i + 1)) || At(i + 1) == '(';
   }
 
-  // Whether a column ends at `i`: behind a word are three spaces, or a tab, or a space and a tab.
+  // Whether a tab is at `i`, behind a word or a word and a space.
   bool EndsColumn(size_t i) const {
-    if (i == 0 || IsWhiteSpace(At(i - 1))) return false;
-    size_t next = i;
-    while (At(next) == ' ') ++next;
-    if (At(next) == '\t') return next - i < 2;
-    return next - i > 2 && !IsLineBreak(At(next));
+    if (At(i) != '\t' || i == 0) return false;
+    return !IsWhiteSpace(At(i - 1)) || (At(i - 1) == ' ' && i > 1 && !IsWhiteSpace(At(i - 2)));
   }
 
   // Whether "(iv)" or "b)" is at `i`.

@@ -14,13 +14,13 @@ namespace dragoman {
 
 // The sentences of `text` in order.  None is empty, none begins or ends with white space, and only
 // white space lies between them.  A text of white space has none.  A sentence ends at a line break,
-// at a tab or three spaces (columns), at a CJK full stop, after an Arabic or Armenian colon, and at
-// . ! ? … (with any closing quotes and brackets) if white space and a possible start of a sentence
-// follow; but never after an abbreviation ("Dr. Smith"), an initial ("J. Smith"), the marker of a
-// list ("1. Wash"), inside a number ("3. 5"), or inside a short quotation or bracket.  A line that
-// ends in a space before a word in lower case was only full (RFC 3676), and its sentence goes on;
-// so it does after the Japanese の.  An Arabic sentence of 25 words or more also ends at commas
-// between clauses.
+// at a tab (columns), at a CJK full stop, after an Arabic or Armenian colon, and at . ! ? … (with
+// any closing quotes and brackets) if white space and a possible start of a sentence follow; but
+// never after an abbreviation ("Dr. Smith"), an initial ("J. Smith"), the marker of a list ("1.
+// Wash"), inside a number ("3. 5"), or inside a short quotation or bracket.  A line that ends in a
+// space before a word in lower case was only full (RFC 3676), and its sentence goes on; so it does
+// after the Japanese の.  An Arabic sentence of 25 words or more also ends at commas between
+// clauses.
 // REQUIRES: text is valid UTF-8.
 std::vector<TextSpan> SplitSentences(std::string_view text);
 

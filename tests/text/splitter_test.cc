@@ -56,8 +56,6 @@ TEST(Splitter, ATabEndsAColumn) {
   EXPECT_THAT(Split("Name:\tValue \t5\n\tCat\t\tDog"),
               ElementsAre("Name:", "Value", "5", "Cat", "Dog"));
   EXPECT_THAT(Split("a line \n\tthat goes on"), ElementsAre("a line", "that goes on"));
-  EXPECT_THAT(Split("  -h, --help   show  this    help   \n-v       be verbose"),
-              ElementsAre("-h, --help", "show  this", "help", "-v", "be verbose"));
 }
 
 TEST(Splitter, ACjkFullStopNeedsNoSpace) {

@@ -42,12 +42,10 @@ Reading ReadingOf(LiteralKind kind) {
 }
 
 bool IsAlnum(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
-bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
-bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); }
 
 // Whether a tag of that name ends a sentence: not <link> and <Text> of a program's strings.
 bool EndsLine(std::string_view name) {
-  if (name == "link" || (name.size() > 1 && IsUpper(name[0]) && IsLower(name[1]))) return false;
+  if (name == "link" || (name.size() > 1 && name[0] < 'a' && name[1] >= 'a')) return false;
   const HtmlKind kind =
       KindOfHtml(absl::AsciiStrToLower(absl::string_view(name.data(), name.size())));
   return kind.block || kind.breaks;
@@ -257,19 +255,8 @@ std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanW
   return found;
 }
 
-// Symbols of chemistry, a number, a letter, a unit of length: what may have an index.
-bool MayHaveIndex(std::string_view text) {
-  if (text.size() == 2 && text[1] == 'm') return std::string_view("cdkm").find(text[0]) < 4;
-  if (text.find_first_not_of("0123456789") == text.npos || text.size() == 1) return true;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const bool second = i > 0 && IsUpper(text[i - 1]);
-    if (!IsUpper(text[i]) && !(second && IsLower(text[i]))) return false;
-  }
-  return true;
-}
-
-// Makes each formula in the text one mark: H<sub>2</sub>O, x<sup>2</sup>.  Returns whether there is
-// one.
+// Makes each formula in the text one mark: H<sub>2</sub>O, x<sup>2</sup>, whatever the tags are.
+// Returns whether there is one.
 bool MarkFormulas(MarkedText* text) {
   constexpr size_t kLongest = 6;  // bytes of an index
   const std::string_view raw = text->raw, all = text->text;
@@ -278,33 +265,35 @@ bool MarkFormulas(MarkedText* text) {
   for (const Tag& tag : std::exchange(tags, {})) {
     Mark& mark = text->marks[static_cast<size_t>(tag.mark)];
     tags.push_back(tag);
-    if (!tag.closes || tags[tags.size() - 2].mark != tag.mark || mark.text.size() > kLongest) {
+    if (!tag.closes || tags[tags.size() - 2].mark != tag.mark || mark.text.size() == 0 ||
+        mark.text.size() > kLongest) {
       continue;
     }
-    TextSpan formula = {mark.opening.begin, mark.closing.end};
-    while (formula.begin > 0 && IsAlnum(raw[formula.begin - 1])) --formula.begin;
-    while (formula.end < raw.size() && IsAlnum(raw[formula.end])) ++formula.end;
-    const std::string_view index = all.substr(mark.text.begin, mark.text.size()),
-                           name = raw.substr(formula.begin, mark.opening.begin - formula.begin),
-                           rest = raw.substr(mark.closing.end, formula.end - mark.closing.end);
+    TextSpan span = {mark.opening.begin, mark.closing.end};
+    while (span.begin > 0 && (IsAlnum(raw[span.begin - 1]) || raw[span.begin - 1] == '=')) {
+      --span.begin;
+    }
+    while (span.end < raw.size() && IsAlnum(raw[span.end])) ++span.end;
+    const std::string_view name = raw.substr(span.begin, mark.opening.begin - span.begin),
+                           rest = raw.substr(mark.closing.end, span.end - mark.closing.end);
     Mark* const last =
         tags.size() < 3 ? nullptr : &text->marks[static_cast<size_t>(tags[tags.size() - 3].mark)];
     const bool goes_on =
         last != nullptr && last->is_literal && last->opening.end == mark.opening.begin;
-    const bool letter = index.size() == 1 && IsAlnum(index[0]) && name.size() == 1 && rest.empty();
-    const bool digits =
-        !index.empty() && index.find_first_not_of("0123456789+-\u2212") == index.npos;
-    const bool named = goes_on || (!name.empty() && MayHaveIndex(name));
-    if (!(letter || digits) || !named || !MayHaveIndex(rest) ||
-        !all.substr(0, mark.text.begin).ends_with(name) ||
+    std::string formula(goes_on ? "H" : name);
+    formula.append("<sub>").append(all.substr(mark.text.begin, mark.text.size()));
+    formula.append("</sub>").append(rest);
+    const std::vector<Literal> found = FindLiterals(formula);
+    if (found.size() != 1 || found[0].span != TextSpan{0, formula.size()} ||
+        found[0].kind != LiteralKind::kCode || !all.substr(0, mark.text.begin).ends_with(name) ||
         !all.substr(mark.text.end).starts_with(rest)) {
       continue;
     }
     tags.resize(tags.size() - (goes_on ? 2 : 1));
     Mark& whole = goes_on ? *last : mark;
-    if (!goes_on) whole.text.begin -= name.size(), whole.opening.begin = formula.begin;
+    if (!goes_on) whole.text.begin -= name.size(), whole.opening.begin = span.begin;
     whole.text.end = mark.text.end + rest.size();
-    whole.opening.end = formula.end;
+    whole.opening.end = span.end;
     whole.kind = MarkKind::kOpaque;
     whole.reading = Reading::kStandIn;
     whole.is_literal = true;

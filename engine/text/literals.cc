@@ -147,8 +147,8 @@ constexpr Pattern kPatterns[] = {
     // <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O, m<sup>2</sup>
     {LiteralKind::kCode, NotAfter::kNothing, CODE_ELEMENT R"((?: ?[+/-] ?)" CODE_ELEMENT ")*"},
     {LiteralKind::kCode, NotAfter::kWord,
-     "(?:(?:[A-Z][a-z]?)+|\\d+|[a-z]|[cdkmµ]m)(?:(?:" SMALL("sub", SIGNED) "|" SMALL(
-         "sup", SIGNED) ")(?:[A-Z][a-z]?)*)+|[a-z]" SMALL("sub", "[a-z]"),
+     "(?:(?:[A-Z][a-z]?)+|\\d+|[A-Z]=[a-z]{1,2}|[a-z]|[cdkmµ]m)(?:(?:" SMALL(
+         "sub", SIGNED) "|" SMALL("sup", SIGNED) ")(?:[A-Z][a-z]?)*)+|[a-z]" SMALL("sub", "[a-z]"),
      AlwaysTrue, true},
     {LiteralKind::kTag, NotAfter::kNothing,
      R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"(?:[^"<>]|\\")*"|'[^'<>]*'|\\"[^"<>]*\\"|[^\s"'<>]+))?)*\s*/?>)"},
@@ -628,10 +628,10 @@ class Joiner {
     constexpr size_t kLongestUnit = 2;
     if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
     if (span.end < end && text_[span.end] == '%' && unit == span.end) ++span.end;
-    if (span.begin > first &&
-        std::string_view("$#+-=vVx").find(text_[span.begin - 1]) != std::string_view::npos &&
-        StandsAlone(first, span.begin - 1)) {
-      --span.begin;
+    const size_t sign = span.begin - 1;
+    if (span.begin > first && text_.substr(sign, 1).find_first_of("$#+-=vVx") == 0 &&
+        (StandsAlone(first, sign) || text_.substr(sign - 1, 1).find_first_of("([<\"'") == 0)) {
+      span.begin = sign;
     }
   }
 

@@ -221,6 +221,7 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "100%%",
                                     "a.out",
                                     "v%s",
+                                    "\"v%s\"",
                                     "(C)",
                                     "Makefile.am",
                                     "src/config.h.in",

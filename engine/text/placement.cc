@@ -28,6 +28,10 @@ constexpr float kLeastShare = 0.2f;  // of a cell of the target that has somethi
 constexpr float kMostlyInside = 0.5f;
 constexpr int kSteps = 12;  // F converges in fewer
 
+void Blank(TextSpan span, std::string* text) {
+  text->replace(span.begin, span.size(), span.size(), ' ');
+}
+
 // Cells [begin, end) of the target.
 using Interval = TextSpan;
 
@@ -357,34 +361,43 @@ std::vector<TextSpan> Placer::StrayCopies() const {
 }
 
 // Adds the brackets of marks that should touch them, and do not, with the white space inside:
-// "(see x)" for "see (<b>x</b>)".
+// "(see x)" for "see (<b>x</b>)".  If the source has no other ones, all are such.
 void Placer::AddBrackets(std::vector<TextSpan>* removed) const {
-  constexpr std::string_view kOpening = "([", kClosing = ")]", kBoth = "([)]";
+  constexpr std::string_view kOpening = "([", kBoth = "([)]";
   const std::string_view target = sentence_.target;
+  std::string source(sentence_.source);
+  std::vector<size_t> lost, kept;  // marks; bytes of the target
+  ptrdiff_t own = 0;               // brackets of the source that are no mark's
   for (size_t m = 0; m < marks_.size(); ++m) {
-    const TextSpan span = spans_[m], from = marks_[m].text;
-    if (!marks_[m].bracketed || IsBracketed(target, span)) continue;
-    const bool has_own =
-        sentence_.source.substr(from.begin, from.size()).find_first_of(kBoth) != target.npos;
-    const std::string_view before = target.substr(0, span.begin),
-                           known = target.substr(0, has_own ? span.begin : span.end);
-    size_t open = known.find_first_of(kOpening, span.begin), close = known.find_last_of(kClosing);
-    if (open == target.npos) {
-      const size_t last = before.find_last_of(kBoth);
-      if (last != target.npos && kOpening.find(target[last]) != target.npos) open = last;
+    if (marks_[m].kind == MarkKind::kOpaque) Blank(marks_[m].text, &source);
+    if (!marks_[m].bracketed) continue;
+    own -= 2;
+    if (IsBracketed(target, spans_[m])) {
+      kept.insert(kept.end(), {spans_[m].begin - 1, spans_[m].end});
+    } else {
+      lost.push_back(m);
     }
-    if (close == target.npos || close < span.begin) close = target.find_first_of(kBoth, span.end);
-    if (close != target.npos && kOpening.find(target[close]) != target.npos) close = target.npos;
-    if (open == target.npos && close == target.npos) {
-      open = std::min(target.find("()"), target.find("[]"));
-      close = open == target.npos ? open : open + 1;
+  }
+  if (own == 0) return;
+  const auto is_bracket = [&](char c) { return kBoth.find(c) != kBoth.npos; };
+  own += std::count_if(source.begin(), source.end(), is_bracket);
+  std::sort(kept.begin(), kept.end());
+  const auto remove = [&](size_t at, bool opens) {
+    if (at == target.npos || opens != (kOpening.find(target[at]) != kOpening.npos)) return;
+    const size_t begin = opens ? at : target.substr(0, at).find_last_not_of(' ') + 1;
+    const size_t end =
+        opens ? std::min(target.find_first_not_of(' ', at + 1), target.size()) : at + 1;
+    removed->push_back({begin, end});
+  };
+  for (size_t at = 0; own <= 0 && at < target.size(); ++at) {
+    if (is_bracket(target[at]) && !std::binary_search(kept.begin(), kept.end(), at)) {
+      remove(at, kOpening.find(target[at]) != kOpening.npos);
     }
-    if (open != target.npos) {
-      removed->push_back({open, std::min(target.find_first_not_of(' ', open + 1), target.size())});
-    }
-    if (close != target.npos) {
-      removed->push_back({target.substr(0, close).find_last_not_of(' ') + 1, close + 1});
-    }
+  }
+  for (const size_t m : lost) {
+    if (own <= 0) break;
+    remove(target.substr(0, spans_[m].begin).find_last_of(kBoth), true);
+    remove(target.find_first_of(kBoth, spans_[m].end), false);
   }
 }
 
@@ -423,10 +436,6 @@ void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
   std::erase_if(*removed, [](TextSpan span) { return span.size() == 0; });
   std::sort(removed->begin(), removed->end(),
             [](TextSpan a, TextSpan b) { return a.begin < b.begin; });
-}
-
-void Blank(TextSpan span, std::string* text) {
-  text->replace(span.begin, span.size(), span.size(), ' ');
 }
 
 // How often a text has each run of digits.

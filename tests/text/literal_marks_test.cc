@@ -85,7 +85,7 @@ TEST(LiteralMarks, WhatTouchesIsOneMark) {
 TEST(LiteralMarks, AnIndexIsAPartOfItsFormula) {
   EXPECT_EQ(
       ReadOf(ReadHtml("H<sub>2</sub>O, C<sub>6</sub>H<sub>12</sub>, SO<sub>4</sub><sup>2-</sup>,"
-                      " x<sub>i</sub> in cm<sup>2</sup> or x<i>2</i>.",
+                      " x<sub>i</sub> in cm<sup>2</sup> or E=mc<i>2</i>.",
                       {})),
       "7294, 8005, 8716, 9427 in 1138 or 1849.");
   EXPECT_THAT(MarksOf("the 2<sup>nd</sup> word<sup>2</sup> a<b>cd</b>"),
@@ -240,7 +240,8 @@ TEST(LiteralMarks, WhatTouchedStillDoes) {
   const SentenceMark link = {.text = {5, 6}, .bracketed = true};
   EXPECT_EQ(place(link, "see (x) y", "(siehe x) y"), "siehe x y");
   EXPECT_EQ(place(link, "see (x) y", "siehe (x) y"), "siehe (x) y");
-  EXPECT_EQ(place(link, "see (x) y", "siehe x () y"), "siehe x  y");
+  EXPECT_EQ(place(link, "see (x) y", "siehe x () y)"), "siehe x  y");
+  EXPECT_EQ(place(link, "see (x) y (z)", "(siehe x) y (z)"), "siehe x y (z)");
   const SentenceMark words = {.text = {1, 8}, .bracketed = true};
   EXPECT_EQ(place(words, "(the cat)", "die (Katze"), "die Katze");
 }

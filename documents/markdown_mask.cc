@@ -48,13 +48,14 @@ size_t BracesSize(std::string_view text) {
   return 0;
 }
 
-// Of an equation of LaTeX, "\(x = 5\)", but not "\(or so\)".
+// Of an equation of LaTeX, "\(x = 5\)", but not "\(or so\)" and "\[see [x=5](y)\]".
 size_t BackslashEquationSize(std::string_view line) {
   if (!line.starts_with("\\(") && !line.starts_with("\\[")) return 0;
   const size_t close = line.find(line[1] == '(' ? "\\)" : "\\]", 2);
   if (close == line.npos) return 0;
-  const bool computes = line.substr(2, close - 2).find_first_of("=^_\\{") != line.npos;
-  return computes ? close + 2 : 0;
+  const std::string_view inside = line.substr(2, close - 2);
+  const bool computes = inside.find_first_of("=^_\\{") != line.npos;
+  return computes && inside.find("](") == line.npos ? close + 2 : 0;
 }
 
 // Of MDX: "items.map(x => x + 1)".

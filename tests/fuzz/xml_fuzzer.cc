@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_split.h"
 #include "engine/base/utf8.h"
 #include "engine/text/xml_reader.h"
 #include "tests/fuzz/fuzzer.h"
@@ -17,7 +18,9 @@ std::vector<std::string> SortedXmlTags(const MarkedText& text) {
   std::vector<std::string> tags;
   for (const Tag& tag : text.tags) {  // or text that is not translated
     if (text.raw[tag.raw.begin] != '<') continue;
-    tags.push_back(text.raw.substr(tag.raw.begin, tag.raw.size()));
+    // Those that touch may be one.
+    const std::string raw = text.raw.substr(tag.raw.begin + 1, tag.raw.size() - 2);
+    for (const absl::string_view part : absl::StrSplit(raw, "><")) tags.emplace_back(part);
   }
   std::sort(tags.begin(), tags.end());
   return tags;

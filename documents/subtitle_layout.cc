@@ -158,7 +158,7 @@ std::string WriteLine(const std::vector<SubtitleWord>& words, size_t begin, size
     const SubtitleWord& word = words[i];
     size_t same = 0;
     while (same < open->size() && same < word.around.size() &&
-           (*open)[same].first == word.around[same].first) {
+           (*open)[same].first.data() == word.around[same].first.data()) {
       ++same;
     }
     for (; open->size() > same; open->pop_back()) out += open->back().second;

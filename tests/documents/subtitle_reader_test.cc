@@ -197,6 +197,13 @@ TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {
             "WEBVTT\n\n00:01.000 --> 00:03.000\n<00:01.500>Er <00:02.000>ist es");
 }
 
+TEST(SubtitleReader, ElementsBesideEachOtherAreTwo) {
+  const std::string part = "1\n00:00:01,000 --> 00:00:02,000\n<b>one</b> or <b>two</b>\n";
+  const auto beside = [](const Passage&) { return "<x1>eins</x1> <x2>zwei</x2>"; };
+  EXPECT_EQ(TranslatedBy(beside, ReadSrt, part),
+            "1\n00:00:01,000 --> 00:00:02,000\n<b>eins</b> <b>zwei</b>\n");
+}
+
 TEST(SubtitleReader, WhatBeganNoTagBeginsNone) {
   const std::string times = "1\n00:00:01,000 --> 00:00:02,000\n";
   const auto moved = [](const Passage&) { return "&lt;n. kam <x1>vor dem Sturm</x1>"; };

@@ -132,10 +132,12 @@ const Json& Resource() {
 std::string OtlpBody(const std::vector<TracedCall>& calls) {
   Json spans = Json::array();
   for (const TracedCall& call : calls) AddSpans(call, &spans);
-  const Json scope = {{"scope", {{"name", "dragoman"}, {"version", DRAGOMAN_VERSION}}},
-                      {"spans", std::move(spans)}};
-  const Json resource = {{"resource", Resource()}, {"scopeSpans", Json::array({scope})}};
-  const Json body = {{"resourceSpans", Json::array({resource})}};
+  Json scope = {{"scope", {{"name", "dragoman"}, {"version", DRAGOMAN_VERSION}}}};
+  scope["spans"] = std::move(spans);
+  Json resource = {{"resource", Resource()}};
+  resource["scopeSpans"].push_back(std::move(scope));
+  Json body;
+  body["resourceSpans"].push_back(std::move(resource));
   return WriteJson(body);
 }
 

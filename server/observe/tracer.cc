@@ -14,6 +14,8 @@ namespace {
 // How often a body is sent to a collector that does not take it, and the pause in between.
 constexpr int kTries = 3;
 constexpr absl::Duration kRetryPause = absl::Seconds(1);
+// A body takes 2 kB of memory for each span: so many parts are like another call.
+constexpr size_t kPartsLikeCall = 5;
 
 // Whether a call is the one in so many: its trace id decides, as for all servers with this rate.
 bool IsChosen(const std::string& trace_id, int one_in) {
@@ -66,10 +68,12 @@ void Tracer::Run() {
       closing = closing_;
       calls.swap(waiting_);
     }
-    const auto at_once = static_cast<std::ptrdiff_t>(options_.most_at_once);
     bool sent = true;
     for (auto next = calls.begin(); next != calls.end() && (sent || !closing);) {
-      const auto end = next + std::min(calls.end() - next, at_once);
+      auto end = next;
+      for (size_t size = 0; end != calls.end() && size < options_.most_at_once; ++end) {
+        size += 1 + end->parts.size() / kPartsLikeCall;
+      }
       sent = Send({std::make_move_iterator(next), std::make_move_iterator(end)});
       next = end;
     }

@@ -70,7 +70,7 @@ inline constexpr size_t kMostParts = 100;
 struct TracerOptions {
   int one_in = 100;                            // of the calls without a traceparent; 0: none
   size_t most_waiting = 2048;                  // calls
-  size_t most_at_once = 256;                   // in one body
+  size_t most_at_once = 256;                   // in one body, fewer if they have many parts
   absl::Duration interval = absl::Seconds(5);  // between two bodies, if they are not full
 };
 

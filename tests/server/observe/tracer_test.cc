@@ -88,6 +88,22 @@ TEST(Tracer, SendsWhatWaitsWhenItEnds) {
   EXPECT_EQ(tracer.Stats().sent, 3);
 }
 
+TEST(Tracer, ABodyHasFewCallsOfManyParts) {
+  std::vector<size_t> spans;
+  Tracer tracer({.most_at_once = 20, .interval = absl::InfiniteDuration()},
+                [&](const std::string& body) -> absl::StatusOr<int64_t> {
+                  spans.push_back(SpansOf(body).size());
+                  return 0;
+                });
+  for (const size_t parts : {kMostParts, kMostParts, size_t{0}}) {
+    TracedCall call = SomeCall();
+    call.parts.resize(parts);
+    tracer.Add(call);
+  }
+  tracer.Stop();
+  EXPECT_THAT(spans, testing::ElementsAre(kMostParts + 1, kMostParts + 1, size_t{1}));
+}
+
 TEST(Tracer, DropsAndCountsWhatASlowCollectorDoesNotTake) {
   absl::Notification busy, go;
   Tracer tracer({.most_waiting = 2, .most_at_once = 1, .interval = absl::InfiniteDuration()},

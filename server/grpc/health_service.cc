@@ -11,8 +11,6 @@ namespace {
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-constexpr size_t kMostBytes = 4096;  // of a request, which names a service
-
 HealthCheckResponse::ServingStatus StatusOf(std::optional<bool> serves) {
   if (!serves.has_value()) return HealthCheckResponse::SERVICE_UNKNOWN;
   return *serves ? HealthCheckResponse::SERVING : HealthCheckResponse::NOT_SERVING;
@@ -22,7 +20,8 @@ HealthCheckResponse::ServingStatus StatusOf(std::optional<bool> serves) {
 grpc::Status ReadName(const absl::Status& waited, FirstMessage* message, std::string* name) {
   HealthCheckRequest request;
   const absl::Status read =
-      waited.ok() ? ReadMessage(*message->bytes(), kMostBytes, &request) : waited;
+      waited.ok() ? ReadMessage(*message->bytes(), kMostOfSmall, &request) : waited;
+  message->bytes()->Clear();
   *name = request.service();
   return {static_cast<grpc::StatusCode>(read.code()), std::string(read.message())};
 }

@@ -67,7 +67,8 @@ class ReportStream final : public grpc::ServerWriteReactor<OrcaLoadReport>,
  private:
   void Begin(absl::Status status) {
     xds::service::orca::v3::OrcaLoadReportRequest request;
-    if (status.ok()) status = ReadMessage(*message_.bytes(), parts_->max_message_bytes, &request);
+    if (status.ok()) status = ReadMessage(*message_.bytes(), kMostOfSmall, &request);
+    message_.bytes()->Clear();
     if (!status.ok()) {
       return Finish({static_cast<grpc::StatusCode>(status.code()), std::string(status.message())});
     }

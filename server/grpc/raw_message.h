@@ -21,6 +21,9 @@ namespace dragoman {
 absl::Status ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes,
                          google::protobuf::Message* message);
 
+// The most bytes of a request that names a service or an interval.  Its call may last for hours.
+inline constexpr size_t kMostOfSmall = 4096;
+
 // Reads one request of a bulk call.  What is wrong in the request becomes its own error; the
 // function returns an error only if the whole call is affected, because nobody can tell which
 // request is meant.

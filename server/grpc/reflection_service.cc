@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "server/grpc/raw_message.h"
+
 namespace dragoman {
 namespace {
 
@@ -59,31 +61,35 @@ void AnswerExtensions(const std::string& type, Response* response) {
 
 // Reads a message, writes its answer, reads the next one, until the client has no more.  It owns
 // itself until OnDone.
-class ReflectionStream final : public grpc::ServerBidiReactor<Request, Response> {
+class ReflectionStream final : public grpc::ServerBidiReactor<grpc::ByteBuffer, Response> {
  public:
   ReflectionStream(const ReflectionService* service, absl::StatusOr<Share> room)
       : service_(service), room_(std::move(room)) {
-    if (room_.ok()) {
-      StartRead(&request_);
-    } else {
-      Finish({grpc::StatusCode::RESOURCE_EXHAUSTED, std::string(room_.status().message())});
-    }
+    room_.ok() ? StartRead(&incoming_) : FinishWith(room_.status());
   }
   void OnReadDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::OK);
-    response_ = service_->Answer(request_);
+    Request request;
+    const absl::Status read = ReadMessage(incoming_, kMostOfSmall, &request);
+    incoming_.Clear();
+    if (!read.ok()) return FinishWith(read);
+    response_ = service_->Answer(request);
     StartWrite(&response_);
   }
   void OnWriteDone(bool ok) override {
     if (!ok) return Finish(grpc::Status::CANCELLED);
-    StartRead(&request_);
+    StartRead(&incoming_);
   }
   void OnDone() override { delete this; }
 
  private:
+  void FinishWith(const absl::Status& status) {
+    Finish({static_cast<grpc::StatusCode>(status.code()), std::string(status.message())});
+  }
+
   const ReflectionService* const service_;
   const absl::StatusOr<Share> room_;  // for a request that arrives
-  Request request_;
+  grpc::ByteBuffer incoming_;
   Response response_;
 };
 
@@ -96,7 +102,7 @@ ReflectionService::ReflectionService(std::vector<std::string> services, RoomForA
                            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"}) {
     AddMethod(new grpc::internal::RpcServiceMethod(path, grpc::internal::RpcMethod::BIDI_STREAMING,
                                                    nullptr));
-    MarkMethodCallback(index++, new grpc::internal::CallbackBidiHandler<Request, Response>(
+    MarkMethodCallback(index++, new grpc::internal::CallbackBidiHandler<grpc::ByteBuffer, Response>(
                                     [this](grpc::CallbackServerContext* context) {
                                       return new ReflectionStream(this, room_(context->peer()));
                                     }));

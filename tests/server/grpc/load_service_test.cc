@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/unknown_field_set.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -109,6 +110,26 @@ TEST(LoadService, LikeAllServicesButThoseForProbesAndDebuggingWantsAToken) {
       EXPECT_EQ(CodeOf(server.channel(), method), grpc::StatusCode::UNAUTHENTICATED) << method;
     }
   }
+}
+
+TEST(LoadService, CallsThatMayLastForHoursKeepNoLargeRequests) {
+  TestServer server;
+  grpc::ClientContext of_report, of_reflection;
+  xds::service::orca::v3::OrcaLoadReportRequest report;
+  report.GetReflection()->MutableUnknownFields(&report)->AddLengthDelimited(9,
+                                                                            std::string(5000, 'a'));
+  OrcaLoadReport answer;
+  const auto reports = OpenRcaService::NewStub(server.channel());
+  const auto reader = reports->StreamCoreMetrics(&of_report, report);
+  EXPECT_FALSE(reader->Read(&answer));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+
+  grpc::reflection::v1::ServerReflectionRequest symbol;
+  symbol.set_file_containing_symbol(std::string(5000, 'a'));
+  const auto reflection = grpc::reflection::v1::ServerReflection::NewStub(server.channel());
+  const auto stream = reflection->ServerReflectionInfo(&of_reflection);
+  EXPECT_TRUE(stream->Write(symbol));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
 TEST(LoadService, ReportsComeUntilTheClientLeaves) {

@@ -21,8 +21,22 @@ struct BulkExchange::Open {
         came(absl::Now()),
         task(parts) {}
 
+  // One that waits for memory is kept as it came: it may take fifty times its bytes.
+  void Pack() {
+    if (!request.ok() || memory.amount() > 0 || !packed.empty()) return;
+    packed = request->SerializeAsString();
+    request = v1::TranslateRequest();
+  }
+  void Unpack() {
+    if (packed.empty()) return;
+    request->ParseFromString(packed);
+    packed = std::string();
+  }
+
   const std::string id;
   absl::StatusOr<v1::TranslateRequest> request;  // kept until it is answered
+  std::string packed;
+  absl::StatusOr<Priority> priority = Priority::kBatch;
   const size_t bytes;
   const absl::Time came;
   TranslateTask task;
@@ -89,12 +103,14 @@ bool BulkExchange::MayBegin() {
 
 void BulkExchange::Add(Item item) {
   auto open = std::make_shared<Open>(&parts(), std::move(item));
+  if (open->request.ok()) open->priority = PriorityOf(open->request->priority(), Priority::kBatch);
   {
     absl::MutexLock lock(&mutex_);
     ++unanswered_;
     unanswered_bytes_ += open->bytes;
     ++call().size().texts;
     if (!parked_.empty()) {
+      open->Pack();
       parked_.push_back(std::move(open));
       return;
     }
@@ -111,32 +127,36 @@ absl::Status BulkExchange::Judge(const v1::TranslateRequest& request) {
   return absl::IsPermissionDenied(status) ? status : absl::OkStatus();
 }
 
+void BulkExchange::Park(std::shared_ptr<Open> open) {
+  open->Pack();
+  parked_.push_front(std::move(open));
+}
+
 // Passes a request to the engine.  An error becomes its answer.
 void BulkExchange::Run(std::shared_ptr<Open> open) {
-  absl::StatusOr<Priority> priority = Priority::kBatch;
-  if (open->request.ok()) priority = PriorityOf(open->request->priority(), Priority::kBatch);
-  auto state = NewRequest(priority.value_or(Priority::kBatch));
+  auto state = NewRequest(open->priority.value_or(Priority::kBatch));
   const bool wanted = request()->Wanted(absl::Now()).ok();  // or it ends at once
   {
     absl::MutexLock lock(&mutex_);
-    if (wanted && !MayBegin()) return parked_.push_front(std::move(open));
+    if (wanted && !MayBegin()) return Park(std::move(open));
     // The call itself accounts for one of its requests; each further one counts as a call.
     if (!running_.empty() && !open->counted) {
       open->counted = parts().principals->Enter(call().principal()).ok();
-      if (!open->counted) return parked_.push_front(std::move(open));
+      if (!open->counted) return Park(std::move(open));
     }
     if (open->memory.amount() == 0) {
       absl::StatusOr<Share> memory = call().TakeMemory(open->bytes);
-      if (!memory.ok()) return parked_.push_front(std::move(open));
+      if (!memory.ok()) return Park(std::move(open));
       open->memory = *std::move(memory);
     }
     open->state = std::move(state);
     running_.insert(open);
   }
+  open->Unpack();
   if (!request()->Wanted(absl::Now()).ok()) open->state->Cancel(absl::Now());
   TranslateResponse failed;
   failed.status = open->request.status();
-  failed.status.Update(priority.status());
+  failed.status.Update(open->priority.status());
   if (failed.status.ok()) {
     failed.status = DoWork(TranslateTask::WorkOf(parts(), *open->request), parts(), open->state,
                            [self = shared_from_this(), open](const absl::Status& status) {

@@ -102,6 +102,7 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   bool MayBegin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool WantsRetry() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Retry();
+  void Park(std::shared_ptr<Open> open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(std::shared_ptr<Open> open);
   // Runs one that has begun.
   void Translate(const std::shared_ptr<Open>& open);

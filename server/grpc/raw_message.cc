@@ -1,5 +1,8 @@
 #include "server/grpc/raw_message.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +30,26 @@ bool LooksCompressed(const grpc::ByteBuffer& bytes) {
 bool ParseFrom(const grpc::ByteBuffer& bytes, Message* message) {
   grpc::ByteBuffer buffer = bytes;  // reading it consumes it; the slices are shared
   return grpc::SerializationTraits<Message>::Deserialize(&buffer, message).ok();
+}
+
+// The id of a request of a bulk call whose other fields are not parsed: they may take fifty times
+// their bytes.
+std::string IdOf(const grpc::ByteBuffer& bytes, size_t max_bytes) {
+  using Wire = google::protobuf::internal::WireFormatLite;
+  constexpr uint32_t kIdTag =
+      Wire::MakeTag(v1::TranslateBulkRequest::kIdFieldNumber, Wire::WIRETYPE_LENGTH_DELIMITED);
+  grpc::ByteBuffer buffer = bytes;
+  grpc::ProtoBufferReader reader(&buffer);
+  google::protobuf::io::CodedInputStream in(&reader);
+  std::string id;
+  while (const uint32_t tag = in.ReadTag()) {
+    uint32_t size = 0;
+    const bool more = tag != kIdTag ? Wire::SkipField(&in, tag)
+                                    : in.ReadVarint32(&size) && size <= max_bytes &&
+                                          in.ReadString(&id, static_cast<int>(size));
+    if (!more) break;
+  }
+  return id;
 }
 
 absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted) {
@@ -99,18 +122,19 @@ std::string FindInvalidUtf8(const Message& message) {
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes,
                                                    size_t max_bytes) {
   v1::TranslateBulkRequest message;
-  const bool parsed = ParseFrom(bytes, &message);
+  const bool fits = bytes.Length() <= max_bytes;
+  const bool parsed = fits && ParseFrom(bytes, &message);
+  if (!fits) message.set_id(IdOf(bytes, max_bytes));
   if (!IsValidUtf8(message.id())) return InvalidField("id", "is not valid UTF-8");
   BulkExchange::Item item = {message.id(), v1::TranslateRequest(), bytes.Length()};
-  if (bytes.Length() > max_bytes) {
+  if (!fits) {
     item.request = MessageTooLarge(bytes.Length(), max_bytes);
-  } else if (const std::string field = FindInvalidUtf8(message.request());
-             !parsed && !field.empty()) {
-    item.request = InvalidField(field, "is not valid UTF-8");
-  } else if (!parsed) {
-    return NotParsed(bytes, "TranslateBulkRequest");
-  } else {
+  } else if (parsed) {
     item.request = std::move(*message.mutable_request());
+  } else if (const std::string field = FindInvalidUtf8(message.request()); !field.empty()) {
+    item.request = InvalidField(field, "is not valid UTF-8");
+  } else {
+    return NotParsed(bytes, "TranslateBulkRequest");
   }
   return item;
 }

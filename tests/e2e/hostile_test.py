@@ -634,6 +634,23 @@ class HostileTest(unittest.TestCase):
                 held[-1].sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
             self.assertEqual({each.recv(12) for each in held}, {b"HTTP/1.1 200", b"HTTP/1.1 429"})
 
+    def test_requests_of_a_bulk_call_that_wait_for_memory(self):
+        request = pb.TranslateBulkRequest(id="1")
+        request.request.options.glossary.extend([pb.GlossaryEntry()] * 340_000)
+        message = request.SerializeToString()
+        stub = self.attacker.stream_stream("/dragoman.v1.TranslationService/TranslateBulk")
+        release = threading.Event()
+
+        def send():
+            yield message
+            release.wait()
+        with self.beside(f"requests of {len(message) / 1e6:.1f} MB that take fifty times as much, of 48 bulk calls"):
+            calls = [stub(send(), metadata=bearer(("attacker", "another")[i % 2])) for i in range(48)]
+            time.sleep(2)
+            release.set()
+            for call in calls:
+                call.cancel()
+
     def test_frames_that_never_end(self):
         with self.beside("12 connections with nothing but metadata, continuations, empty data, settings or pings"):
             self.attack_port("frames", 12, seconds=1)

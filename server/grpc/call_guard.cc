@@ -11,15 +11,18 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
+#include "absl/time/clock.h"
 #include "engine/base/end_thread.h"
 #include "engine/base/json.h"
+#include "server/net/arrivals.h"
 
 namespace dragoman {
 namespace {
 
 constexpr int64_t kBytesOfCall = 20 << 10;
 constexpr int64_t kLessOfOne = 16;  // while all are too many
-constexpr absl::Duration kBetweenLooks = absl::Milliseconds(5);
+constexpr absl::Duration kBetweenLooks = absl::Milliseconds(5),
+                         kBetweenArrivals = absl::Milliseconds(20);
 
 // What channelz writes; an empty object if there is nothing.
 nlohmann::json FromChannelz(char* text) {
@@ -39,6 +42,7 @@ int64_t IntegerOf(const nlohmann::json& object, const char* key) {
 
 CallGuard::CallGuard(Listener* listener, int most_open, size_t memory)
     : listener_(listener),
+      memory_(static_cast<int64_t>(memory)),
       most_of_one_(2 * static_cast<int64_t>(most_open)),
       most_of_all_(memory > 0 ? static_cast<int64_t>(memory) / kBytesOfCall
                               : std::numeric_limits<int64_t>::max()),
@@ -62,32 +66,31 @@ void CallGuard::Wake() {
 }
 
 void CallGuard::Run() {
+  bool many = false;
+  absl::Duration tick = kBetweenArrivals;
+  absl::Time looked;
   while (true) {
-    // Of many calls that were open at the last look, few may be left.
-    const absl::Duration time =
-        unlooked_ > most_of_one_ ? absl::Seconds(1) : absl::InfiniteDuration();
+    bool called = false;
     {
       absl::MutexLock lock(&mutex_);
-      awake_ = false;
-      const auto called = [this]()
+      const auto wanted = [this]()
                               ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return awake_ || stopped_; };
-      mutex_.AwaitWithTimeout(absl::Condition(&called), time);
+      mutex_.AwaitWithTimeout(many ? absl::Condition(&stopped_) : absl::Condition(&wanted),
+                              many ? kBetweenLooks : tick);
       if (stopped_) return;
-      awake_ = true;
+      called = awake_.exchange(false);
     }
-    bool many;
-    do {
-      Look();
-      many = calls_ > unlooked_;
-      listener_->Hold(many);
-    } while (many && Wait(kBetweenLooks));
+    const absl::Time now = absl::Now();
+    if (memory_ > 0) Arrivals::Get().Look(memory_ / 2, listener_);
+    tick = std::max(kBetweenArrivals, 10 * (absl::Now() - now));  // there may be many connections
+    // Of many calls that were open at the last look, few may be left.
+    const bool due = unlooked_ > most_of_one_ && now - looked > absl::Seconds(1);
+    if (!called && !many && !due) continue;
+    Look();
+    looked = now;
+    many = calls_ > unlooked_;
+    listener_->Hold(many);
   }
-}
-
-// False if it shall stop.
-bool CallGuard::Wait(absl::Duration time) {
-  absl::MutexLock lock(&mutex_);
-  return !mutex_.AwaitWithTimeout(absl::Condition(&stopped_), time);
 }
 
 void CallGuard::Look() {
@@ -99,7 +102,7 @@ void CallGuard::Look() {
   for (const Connection& connection : connections) calls += connection.calls;
   for (const Connection& connection : connections) {
     if (connection.calls <= most_of_one && calls <= most_of_all_) break;
-    listener_->Abort(connection.host, connection.port);  // not there if it was aborted before
+    listener_->Abort(connection.peer);  // not there if it was aborted before
     calls -= connection.calls;
   }
   unlooked_ = std::min(calls + most_of_one_ / 2, most_of_all_);
@@ -120,8 +123,9 @@ std::vector<CallGuard::Connection> CallGuard::Connections() const {
     Connection& connection = connections.emplace_back();
     connection.calls = IntegerOf(streams, "streamsStarted") -
                        IntegerOf(streams, "streamsSucceeded") - IntegerOf(streams, "streamsFailed");
-    connection.port = address.value("port", 0);
-    absl::Base64Unescape(address.value("ip_address", ""), &connection.host);
+    std::string ip;
+    absl::Base64Unescape(address.value("ip_address", ""), &ip);
+    connection.peer = Listener::PeerAt(ip, address.value("port", 0));
   }
   return connections;
 }

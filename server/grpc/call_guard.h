@@ -12,6 +12,8 @@
 //   those with most calls, if the others still have too many.
 //
 // Until the calls of these have been worked off, new connections wait.
+//
+// It also looks what arrives of messages (arrivals.h).
 
 #ifndef DRAGOMAN_SERVER_GRPC_CALL_GUARD_H_
 #define DRAGOMAN_SERVER_GRPC_CALL_GUARD_H_
@@ -57,8 +59,7 @@ class CallGuard final : public grpc::ContextAllocator {
  private:
   struct Connection {
     int64_t calls = 0;
-    std::string host;  // with the port: of Listener::Abort
-    int port = 0;
+    std::string peer;
   };
 
   void Add() {
@@ -66,12 +67,11 @@ class CallGuard final : public grpc::ContextAllocator {
   }
   void Wake();
   void Run();
-  bool Wait(absl::Duration time);
   void Look();
   std::vector<Connection> Connections() const;
 
   Listener* const listener_;
-  const int64_t most_of_one_, most_of_all_;
+  const int64_t memory_, most_of_one_, most_of_all_;
   intptr_t server_ = 0;  // channelz's id
   std::atomic<int64_t> calls_ = 0;
   std::atomic<int64_t> unlooked_;  // the calls that there may be before the next look

@@ -1,6 +1,9 @@
 #include "server/grpc/first_message.h"
 
 #include <grpc/grpc.h>
+#include <grpc/support/alloc.h>
+
+#include "server/net/arrivals.h"
 
 namespace dragoman {
 namespace {
@@ -19,6 +22,11 @@ void StartHere(grpc_completion_queue* queue, absl::FunctionRef<void()> start) {
   completes = true;
   completion->functor_run(completion, ok);
   completes = false;
+}
+
+std::string PeerOf(grpc_call* call) {
+  const std::unique_ptr<char, void (*)(void*)> peer(grpc_call_get_peer(call), gpr_free);
+  return peer.get();
 }
 
 }  // namespace
@@ -41,9 +49,13 @@ void FirstMessage::Read(const Incoming& incoming, std::shared_ptr<void> owner,
     if (!arrived_ && room.ok()) {
       room_ = *std::move(room);
       then_ = std::move(then);
+      Arrivals::Get().Begin(peer_ = PeerOf(call.call()));
       return;
     }
     if (arrived_) room = Share();
+    if (arrived_ && Arrivals::Get().any()) {
+      Arrivals::Get().Add(PeerOf(call.call()), bytes_.Length());
+    }
   }
   then(room.status());
 }
@@ -55,6 +67,7 @@ bool FirstMessage::has_arrived() {
 
 void FirstMessage::OnArrival() {
   std::shared_ptr<void> owner;  // outlives what follows
+  std::string peer;
   Share room;
   Then then;
   {
@@ -63,8 +76,12 @@ void FirstMessage::OnArrival() {
     std::swap(owner, owner_);
     std::swap(room, room_);
     std::swap(then, then_);
+    std::swap(peer, peer_);
   }
-  if (then != nullptr) then(absl::OkStatus());
+  if (then == nullptr) return;
+  Arrivals::Get().Add(peer, bytes_.Length());
+  Arrivals::Get().End(peer);
+  then(absl::OkStatus());
 }
 
 }  // namespace dragoman

@@ -99,7 +99,8 @@ class FirstMessage : private NotCopyable {
   bool arrived_ ABSL_GUARDED_BY(mutex_) = false;
   std::shared_ptr<void> owner_ ABSL_GUARDED_BY(mutex_);  // until it has arrived
   Share room_ ABSL_GUARDED_BY(mutex_);                   // likewise, like what is called then,
-  Then then_ ABSL_GUARDED_BY(mutex_);                    // if Read has returned before
+  Then then_ ABSL_GUARDED_BY(mutex_);                    // if Read has returned before,
+  std::string peer_ ABSL_GUARDED_BY(mutex_);             // and of whom it is
 };
 
 }  // namespace dragoman

@@ -18,6 +18,7 @@
 #include "server/grpc/grpc_caller.h"
 #include "server/grpc/handover.h"
 #include "server/grpc/raw_message.h"
+#include "server/net/arrivals.h"
 
 namespace dragoman {
 namespace {
@@ -95,6 +96,7 @@ class StreamedCall : public Reactor,
     DRAGOMAN_CHECK(reading_);  // as in OnWriteDone
     if (ok) {
       received_bytes_ += incoming_.Length();
+      Arrivals::Get().Add(context_->peer(), incoming_.Length());
       Take(incoming_, parts_->max_message_bytes, exchange_.get());
       incoming_.Clear();
     } else {
@@ -168,10 +170,18 @@ class ReadingCall : public StreamedCall<BidiReactor, Exchange> {
     this->Live();
     Caller caller = CallerOf(this->context());
     caller.arriving_bytes = this->parts().max_message_bytes;
+    Arrivals::Get().Begin(peer_ = caller.peer);
     this->StartExchange(std::move(caller));
     return this;
   }
   void OnReadDone(bool ok) override { this->OnMessage(ok); }
+  void OnDone() override {
+    Arrivals::Get().End(peer_);
+    StreamedCall<BidiReactor, Exchange>::OnDone();
+  }
+
+ private:
+  std::string peer_;
 };
 
 class TextStream final : public StreamedCall<WriteReactor, TranslateStreamExchange> {

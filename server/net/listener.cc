@@ -1,5 +1,6 @@
 #include "server/net/listener.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -116,6 +117,13 @@ std::string HostOf(const Address& address) {
   const in6_addr& ip = reinterpret_cast<const sockaddr_in6*>(&address.storage)->sin6_addr;
   const std::string bytes(reinterpret_cast<const char*>(&ip), sizeof(ip));
   return IN6_IS_ADDR_V4MAPPED(&ip) ? bytes.substr(sizeof(ip) - sizeof(in_addr)) : bytes;
+}
+
+// The client of a connection; "" if there is none.
+std::string PeerOf(int fd) {
+  Address peer;
+  if (getpeername(fd, peer.get(), &peer.size) != 0) return "";
+  return Listener::PeerAt(HostOf(peer), ntohs(*peer.port()));
 }
 
 Address LocalAddress(int fd) {
@@ -423,19 +431,38 @@ absl::Status Listener::Probe(absl::Duration timeout) {
   return absl::OkStatus();
 }
 
-void Listener::Abort(const std::string& host, int port) {
+std::string Listener::PeerAt(const std::string& ip, int port) {
+  const bool is_ipv4 = ip.size() == sizeof(in_addr);
+  char text[INET6_ADDRSTRLEN] = "";
+  if (ip.empty() || !inet_ntop(is_ipv4 ? AF_INET : AF_INET6, ip.data(), text, sizeof(text))) {
+    return "";
+  }
+  return is_ipv4 ? absl::StrCat("ipv4:", text, ":", port)
+                 : absl::StrCat("ipv6:%5B", text, "%5D:", port);
+}
+
+void Listener::Abort(const std::string& peer) {
+  if (peer.empty()) return;  // its socket has a path
   const sockaddr nobody = {.sa_family = AF_UNSPEC, .sa_data = {}};
   absl::MutexLock lock(&mutex_);  // nobody else gets the number of the descriptor meanwhile
   for (int fd = range_.first; fd <= highest_; ++fd) {
-    Address peer;
-    if (getpeername(fd, peer.get(), &peer.size) != 0 || HostOf(peer) != host ||
-        ntohs(*peer.port()) != port || connect(fd, &nobody, sizeof(nobody)) != 0) {
-      continue;
-    }
+    if (PeerOf(fd) != peer || connect(fd, &nobody, sizeof(nobody)) != 0) continue;
     if (aborted_.fetch_add(1, std::memory_order_relaxed) == 0) {
-      Log(LogLevel::kWarning, "a connection with too many calls was reset");
+      Log(LogLevel::kWarning, "a connection with too many calls, or too large messages, was reset");
     }
   }
+}
+
+std::vector<std::pair<std::string, int64_t>> Listener::Received() const {
+  std::vector<std::pair<std::string, int64_t>> received;
+  absl::MutexLock lock(&mutex_);
+  for (int fd = range_.first; fd <= highest_; ++fd) {
+    uint64_t info[17] = {};  // up to tcpi_bytes_received, which <netinet/tcp.h> does not have
+    socklen_t size = sizeof(info);
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &size) != 0) continue;
+    received.emplace_back(PeerOf(fd), static_cast<int64_t>(info[16]));
+  }
+  return received;
 }
 
 ListenerStats Listener::Stats() const {

@@ -25,6 +25,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -84,9 +85,13 @@ class Listener : private NotCopyable {
   // Lets those who connect wait, or no more.
   void Hold(bool held) { held_ = held; }
 
-  // Resets the connection with the client at this IP address (4 or 16 bytes) and port, if there is
-  // one; what it has sent and was not read is dropped.
-  void Abort(const std::string& host, int port);
+  // A client at this IP address (4 or 16 bytes) and port, as gRPC names it: "ipv4:192.0.2.1:50000".
+  static std::string PeerAt(const std::string& ip, int port);
+  // Resets the connection with this client, if there is one; what it has sent and was not read is
+  // dropped.
+  void Abort(const std::string& peer);
+  // The clients that are connected, and how many bytes each has sent so far.
+  std::vector<std::pair<std::string, int64_t>> Received() const;
 
   ListenerStats Stats() const;
 

@@ -106,7 +106,7 @@ std::vector<MetricFamily> ConnectionFamilies(const std::string& name, const std:
           CounterBy(
               name + "_refused_total",
               "Connections closed, because the limit was reached, there was no descriptor, or the "
-              "client had too many calls.",
+              "client had too many calls or sent too much of messages.",
               "reason",
               {{"limit", stats.over_limit},
                {"descriptors", stats.no_descriptors},

@@ -600,6 +600,9 @@ class HostileTest(unittest.TestCase):
             for connection in held:
                 connection.close()
 
+    def aborted(self):
+        return self.server.metrics()["dragoman_connections_refused_total"][(("reason", "calls"),)]
+
     def attack_port(self, attack, connections, token="", seconds=4):
         """Attacks the gRPC port with frames (http2_attacker.py)."""
         ended = subprocess.run([sys.executable, http2.__file__, self.server.grpc_address, attack, str(connections),
@@ -634,6 +637,12 @@ class HostileTest(unittest.TestCase):
                 held[-1].sendall(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n")
             self.assertEqual({each.recv(12) for each in held}, {b"HTTP/1.1 200", b"HTTP/1.1 429"})
 
+    def test_messages_of_gigabytes(self):
+        before = self.aborted()
+        with self.beside("60 messages of 2 GiB on each of 8 connections, of a caller with a token"):
+            self.attack_port("gigabytes", 8, TOKENS["attacker"], seconds=2)
+        self.assertGreater(self.aborted(), before)
+
     def test_requests_of_a_bulk_call_that_wait_for_memory(self):
         request = pb.TranslateBulkRequest(id="1")
         request.request.options.glossary.extend([pb.GlossaryEntry()] * 340_000)
@@ -656,20 +665,18 @@ class HostileTest(unittest.TestCase):
             self.attack_port("frames", 12, seconds=1)
 
     def test_calls_that_are_reset_at_once(self):
-        def aborted():
-            return self.server.metrics()["dragoman_connections_refused_total"][(("reason", "calls"),)]
-        before = aborted()
+        before = self.aborted()
         stub = self.attacker.unary_unary("/dragoman.v1.TranslationService/Translate",
                                          request_serializer=lambda m: m.SerializeToString())
         request = pb.TranslateRequest(contents=["Good morning."], source_language="en", target_language="de")
         with self.beside("a client that cancels 1,000 calls"):
             for call in [stub.future(request, metadata=bearer("attacker")) for _ in range(1000)]:
                 call.cancel()
-        self.assertEqual(aborted(), before)
+        self.assertEqual(self.aborted(), before)
         # The calls of four connections, twice what each may have open, come before those of others.
         with self.beside("4 connections that begin calls and reset them, without a token", allowance=1):
             self.attack_port("resets", 4, seconds=1)
-        self.assertGreater(aborted(), before)
+        self.assertGreater(self.aborted(), before)
         with self.beside("afterwards, new connections"), \
                 grpc.insecure_channel(self.server.grpc_address, OPTIONS) as channel:
             channel.unary_unary("/dragoman.v1.TranslationService/Translate",

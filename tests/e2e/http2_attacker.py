@@ -24,7 +24,7 @@ ONE = ["/dragoman.v1.TranslationService/Translate", "/dragoman.v1.TranslationSer
        "/grpc.health.v1.Health/Watch", "/dragoman.v1.TranslationService/Nothing"]
 SEVERAL = ["/dragoman.v1.TranslationService/TranslateBulk", "/dragoman.v1.TranslationService/TranslateDocument"]
 # The bytes that each of these announces, and sends all but one of.
-MESSAGES = {"messages": (ONE, 1 << 20), "streams": (SEVERAL, 1 << 20)}
+MESSAGES = {"messages": (ONE, 1 << 20), "streams": (SEVERAL, 1 << 20), "gigabytes": (ONE[:3], 1 << 31)}
 
 
 def frame(kind, flags, stream, payload=b""):

@@ -216,16 +216,22 @@ TEST(Listener, ThoseWhoConnectWaitWhileItIsHeld) {
 }
 
 TEST(Listener, AbortResetsTheConnectionOfOneClientAlone) {
-  const std::string loopback("\x7f\0\0\1", 4);
   for (const char* address : {"127.0.0.1:0", "0.0.0.0:0"}) {  // the latter at a socket of IPv6
     const auto listener = Open(address);
     Greeter greeter(listener.get());
     Client bad(*listener), good(*listener);
     EXPECT_EQ(bad.Read() + good.Read(), "hellohello");
-    listener->Abort(std::string("\x7f\0\0\2", 4), bad.Port());
-    listener->Abort(loopback, PortOf(listener->address()));  // nobody's
+    const auto at = [](int last, int port) {
+      return Listener::PeerAt({'\x7f', 0, 0, static_cast<char>(last)}, port);
+    };
+    EXPECT_EQ(at(1, 80), "ipv4:127.0.0.1:80");
+    EXPECT_THAT(listener->Received(),
+                testing::UnorderedElementsAre(testing::Pair(at(1, bad.Port()), testing::Ge(0)),
+                                              testing::Pair(at(1, good.Port()), testing::Ge(0))));
+    listener->Abort(at(2, bad.Port()));
+    listener->Abort(at(1, PortOf(listener->address())));  // nobody's
     EXPECT_EQ(listener->Stats().aborted, 0);
-    listener->Abort(loopback, bad.Port());
+    listener->Abort(at(1, bad.Port()));
     EXPECT_EQ(bad.Read(), "");
     EXPECT_EQ(listener->Stats().aborted, 1);
     AwaitOpen(*listener, 1);

@@ -457,7 +457,7 @@ std::vector<std::pair<std::string, int64_t>> Listener::Received() const {
   std::vector<std::pair<std::string, int64_t>> received;
   absl::MutexLock lock(&mutex_);
   for (int fd = range_.first; fd <= highest_; ++fd) {
-    uint64_t info[17] = {};  // up to tcpi_bytes_received, which <netinet/tcp.h> does not have
+    uint64_t info[17] = {};  // up to tcpi_bytes_received, which the C library does not have
     socklen_t size = sizeof(info);
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &size) != 0) continue;
     received.emplace_back(PeerOf(fd), static_cast<int64_t>(info[16]));

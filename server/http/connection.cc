@@ -282,7 +282,7 @@ bool HttpConnection::PrepareBody() {
     }
   }
   if (!refusal.has_value() && !is_file) {
-    refusal = Reserve(parser_->content_length().value_or(limit));
+    refusal = Reserve(HolderOf("", peer_), parser_->content_length().value_or(limit));
   }
   if (refusal.has_value()) {
     keep_alive_ = false;  // the body will not be read
@@ -293,9 +293,9 @@ bool HttpConnection::PrepareBody() {
   return true;
 }
 
-std::optional<HttpResponse> HttpConnection::Reserve(size_t bytes) {
+std::optional<HttpResponse> HttpConnection::Reserve(const std::string& holder, size_t bytes) {
   if (shared_->options.bodies == nullptr) return std::nullopt;
-  absl::StatusOr<Share> share = shared_->options.bodies->Take(HolderOf("", peer_), bytes);
+  absl::StatusOr<Share> share = shared_->options.bodies->Take(holder, bytes);
   if (share.ok()) {
     body_ = *std::move(share);
     return std::nullopt;
@@ -360,11 +360,11 @@ std::string HttpConnection::Head(const HttpResponse& response, std::optional<siz
 void HttpConnection::SendWhole(HttpResponse response) {
   if (closed_) return;
   on_gone_ = nullptr;
-  // A page is not the answer to a call, and its client may not read it.
+  // A page is not the answer to a call, and its client may not read it.  Who sends too many bodies
+  // still gets pages, such as /metrics.
   if (response.held == nullptr && body_.amount() == 0 && response.body.size() > kKept) {
-    if (std::optional<HttpResponse> refusal = Reserve(response.body.size())) {
-      response = *std::move(refusal);
-    }
+    auto refusal = Reserve(HolderOf("", peer_) + " pages", response.body.size());
+    if (refusal.has_value()) response = *std::move(refusal);
   }
   if (response.close || shared_->draining) keep_alive_ = false;
   if (shared_->on_answer != nullptr) shared_->on_answer(route_, response.code);

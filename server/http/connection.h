@@ -86,7 +86,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // Whether the body may be read; if not, it is refused.
   bool PrepareBody();
   // Memory for a body, its own or that of its answer; if there is none, the answer that says so.
-  std::optional<HttpResponse> Reserve(size_t bytes);
+  std::optional<HttpResponse> Reserve(const std::string& holder, size_t bytes);
   void ReadBody();
   void ReadFile();
   void OnRefusedBody();

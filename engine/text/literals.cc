@@ -382,6 +382,10 @@ constexpr Pattern kPatterns[] = {
      .not_after = NotAfter::kNothing,
      .regex = R"(\\(?:[nrtbfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)",
      .in = TextSource::kStrings},
+    {.kind = LiteralKind::kColumns,
+     .not_after = NotAfter::kNothing,
+     .regex = " {3,}",
+     .in = TextSource::kStrings},
     {LiteralKind::kEmoji, NotAfter::kNothing,
      R"((?:[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{2190}-\x{21FF}\x{2300}-\x{23FF}])"
      R"([\x{FE0E}\x{FE0F}\x{200D}\x{20E3}\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*)+|)"

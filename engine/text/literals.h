@@ -37,6 +37,7 @@ enum class LiteralKind {
   kEmoji,
   kBreak,      // a character that is written out: \n, &nbsp;, _x000D_
   kInvisible,  // a soft hyphen, a zero-width space, a mark of direction
+  kColumns,    // the spaces between two columns, which are no sentence together
 };
 
 struct Literal {

@@ -18,9 +18,10 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<std::string> SentencesOf(const std::string& raw) {
+std::vector<std::string> SentencesOf(const std::string& raw,
+                                     TextSource source = TextSource::kProse) {
   MarkedText text = ReadPlain(raw, /*join_lines=*/false);
-  MarkLiterals([](std::string_view) { return true; }, &text);
+  MarkLiterals([](std::string_view) { return true; }, &text, source);
   std::vector<std::string> sentences;
   for (const MarkedSentence& sentence : FindSentences(text, /*split=*/true)) {
     sentences.push_back(text.text.substr(sentence.text.begin, sentence.text.size()));
@@ -131,6 +132,9 @@ TEST(LiteralMarks, WhatSeparatesEndsASentence) {
               ElementsAre("Home", "the cat", "c", "d", "e"));
   EXPECT_THAT(SentencesOf("« Home » or a|b/c"), ElementsAre("« Home » or a|b/c"));
   EXPECT_THAT(SentencesOf("« Back | Next »"), ElementsAre("Back", "Next"));
+  EXPECT_THAT(SentencesOf("    -v   be loud\n  show  this", TextSource::kStrings),
+              ElementsAre("-v", "be loud", "show  this"));
+  EXPECT_THAT(SentencesOf("be   loud"), ElementsAre("be   loud"));
   EXPECT_THAT(SentencesOf("»Nein«, « oui »"), ElementsAre("»Nein«, « oui »"));
   MarkedText text = ReadHtml("<a>Home</a> / <a>Cats</a> or <b>a</b> + <b>c</b> &gt; <i>d</i>", {});
   MarkLiterals([](std::string_view) { return true; }, &text);

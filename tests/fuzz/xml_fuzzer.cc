@@ -16,11 +16,12 @@ namespace {
 
 std::vector<std::string> SortedXmlTags(const MarkedText& text) {
   std::vector<std::string> tags;
-  for (const Tag& tag : text.tags) {  // or text that is not translated
-    if (text.raw[tag.raw.begin] != '<') continue;
-    // Those that touch may be one.
-    const std::string raw = text.raw.substr(tag.raw.begin + 1, tag.raw.size() - 2);
-    for (const absl::string_view part : absl::StrSplit(raw, "><")) tags.emplace_back(part);
+  for (const Tag& tag : text.tags) {  // several where they touch, with text that is not translated
+    const std::string raw = text.raw.substr(tag.raw.begin, tag.raw.size());
+    const std::vector<std::string> parts = absl::StrSplit(raw, '<');
+    for (size_t i = 1; i < parts.size(); ++i) {
+      tags.push_back(parts[i].substr(0, parts[i].find('>')));
+    }
   }
   std::sort(tags.begin(), tags.end());
   return tags;

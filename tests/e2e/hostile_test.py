@@ -609,6 +609,8 @@ class HostileTest(unittest.TestCase):
         ended = subprocess.run([sys.executable, http2.__file__, self.server.grpc_address, attack, str(connections),
                                 str(seconds), token], capture_output=True, text=True, timeout=60, check=True)
         print(ended.stdout, end="")
+        await_true(lambda: self.server.metrics()["dragoman_budget_used"][(("budget", "requests"),)] < MIB,
+                   "the attackers' room is free again, for the next test")
 
     def test_messages_that_never_end(self):
         with self.beside("60 messages of a MiB that never end on each of 40 connections, without a token"):

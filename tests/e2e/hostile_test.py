@@ -535,9 +535,8 @@ class HostileTest(unittest.TestCase):
 
     def test_one_text_into_thousands_of_languages(self):
         with self.beside("30,000 texts into 3,000 languages"):
-            # 429: the calls of the test before it are not over.
-            self.assertIn(self.ask("POST", "/translate?api-version=3.0&to=" + "a," * 3000,
-                                   json.dumps([{"Text": "a"}] * 30_000))[0], (400, 429))
+            self.assertEqual(self.ask("POST", "/translate?api-version=3.0&to=" + "a," * 3000,
+                                      json.dumps([{"Text": "a"}] * 30_000))[0], 400)
 
     def test_a_large_glossary_is_changed_in_many_places(self):
         pair = {"source_lang": "en", "target_lang": "de"}

@@ -45,9 +45,21 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
     const XmlEvent& event = events[i];
     const std::string_view bytes = XmlBytes(part, event);
     if (event.kind == XmlEvent::kText || event.kind == XmlEvent::kCdata) {
-      std::string characters = XmlText(bytes);
-      if (content.collapse && event.kind == XmlEvent::kText) characters = OneSpace(characters);
-      text.Text(content.read == nullptr ? characters : content.read(characters));
+      const auto add = [&](std::string_view part_of_it) {
+        std::string characters = XmlText(part_of_it);
+        if (content.collapse && event.kind == XmlEvent::kText) characters = OneSpace(characters);
+        text.Text(content.read == nullptr ? characters : content.read(characters));
+      };
+      size_t done = 0, at = event.kind == XmlEvent::kText ? bytes.find("&#") : bytes.npos;
+      for (size_t end; at != bytes.npos; at = bytes.find("&#", end)) {
+        end = bytes.find(';', at) + 1;
+        const std::string_view reference = bytes.substr(at, end - at);
+        if (!IsSymbol(XmlText(reference))) continue;
+        add(bytes.substr(done, at - done));
+        text.Symbol(std::string(reference), XmlText(reference));  // "&#160;"
+        done = end;
+      }
+      add(bytes.substr(done));
     } else if (event.kind == XmlEvent::kReference && CharactersNamed(bytes).empty()) {
       text.Opaque(std::string(bytes), "");  // a name, such as that of the product
     } else if (event.kind == XmlEvent::kEnd) {

@@ -309,7 +309,9 @@ constexpr Pattern kPatterns[] = {
      R"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)", AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)",
      AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:[/&][A-Z]{1,4})+)",
+    {LiteralKind::kCode, NotAfter::kWord,
+     R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:[/&][A-Z]{1,4})+|)"
+     R"((?:[A-Z][a-z]?)+\d+(?:[A-Z][a-z]?\d*)+|(?:[A-Z][a-z]?){2,}\d+)",  // H2O, MP3
      AlwaysTrue, true},
     {LiteralKind::kCode, NotAfter::kWord,
      R"((?:(?:Ctrl|Control|Alt|Shift|Cmd|Command|Meta|Super|Win|Strg|Option|[⌘⌥⇧⌃])\+)+)"
@@ -318,7 +320,7 @@ constexpr Pattern kPatterns[] = {
     {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
     {LiteralKind::kCode, NotAfter::kWord,
      R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[a-z_]\w+){2,}|)"
-     R"([A-Za-z_]\w*(?:\|[A-Za-z_]\w*)+)"},
+     R"([a-z_]\w*(?:\|[a-z_]\w*)+|[A-Z_]{2,}(?:\|[A-Z_]{2,})+)"},
     // What models write as other digits; degrees; "9–5"; a telephone number.
     {LiteralKind::kCode, NotAfter::kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
     {LiteralKind::kCode, NotAfter::kWord,

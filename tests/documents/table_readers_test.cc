@@ -42,16 +42,17 @@ TEST(DitaReader, BlocksArePassagesAndInlineElementsMarks) {
   constexpr std::string_view kPart =
       "<!DOCTYPE topic PUBLIC \"-//OASIS//DTD DITA Topic//EN\" \"topic.dtd\">\n<topic><title>One"
       "</title><prolog><author>kept</author></prolog><body>\n<p>\n  Press <uicontrol>OK</uicontrol>"
-      "&nbsp;or <codeph>x</codeph>:\n  <ul><li>two</li><li translate=\"no\">kept</li></ul> three\n"
+      "&nbsp;or&#160;<codeph>x</codeph>:\n  <ul><li>two</li><li translate=\"no\">kept</li></ul> "
+      "three\n"
       "</p><codeblock>kept</codeblock></body></topic>";
-  EXPECT_THAT(
-      TextsOf(ReadDita, kPart),
-      ElementsAre("One", "Press <x1>OK</x1><x2/>or <x3 translate=\"no\">x</x3>:", "two", "three"));
+  EXPECT_THAT(TextsOf(ReadDita, kPart),
+              ElementsAre("One", "Press <x1>OK</x1><x2/>or <x3/><x4 translate=\"no\">x</x4>:",
+                          "two", "three"));
   EXPECT_EQ(
       InUpperCase(ReadDita, kPart),
       "<!DOCTYPE topic PUBLIC \"-//OASIS//DTD DITA Topic//EN\" \"topic.dtd\">\n<topic><title>ONE"
       "</title><prolog><author>kept</author></prolog><body>\n<p>\n  PRESS <uicontrol>OK"
-      "</uicontrol>&nbsp;OR <codeph>x</codeph>:\n  <ul><li>TWO</li><li translate=\"no\">kept"
+      "</uicontrol>&nbsp;OR&#160;<codeph>x</codeph>:\n  <ul><li>TWO</li><li translate=\"no\">kept"
       "</li></ul> THREE\n</p><codeblock>kept</codeblock></body></topic>");
   EXPECT_EQ(InUpperCase(ReadDita, "<fig><image href=\"a\"><alt>one</alt></image><image/></fig>"),
             "<fig><image href=\"a\"><alt>ONE</alt></image><image/></fig>");

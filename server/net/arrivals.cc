@@ -22,7 +22,9 @@ void Arrivals::Begin(const std::string& peer) {
 void Arrivals::Add(const std::string& peer, size_t bytes) {
   absl::MutexLock lock(&mutex_);
   const auto found = clients_.find(peer);
-  if (found != clients_.end()) found->second.came += static_cast<int64_t>(bytes);
+  if (found == clients_.end()) return;
+  constexpr size_t kAround = 512, kPart = 64;  // headers; frames, and the records of TLS
+  found->second.came += static_cast<int64_t>(bytes + bytes / kPart + kAround);
 }
 
 void Arrivals::End(const std::string& peer) {

@@ -10,7 +10,8 @@
 //   Arrivals::Get().End(peer);              // and no more
 //   Arrivals::Get().Look(most, listener);   // every now and then
 //
-// Headers and frames are counted as if gRPC kept them.  They are few beside what is too much.
+// A message counts with what may be around it (headers, frames, TLS), so that a client that sends
+// millions of messages for hours is never reset for that.
 //
 // Thread-safe.
 

@@ -51,13 +51,13 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
         text.Text(content.read == nullptr ? characters : content.read(characters));
       };
       size_t done = 0, at = event.kind == XmlEvent::kText ? bytes.find("&#") : bytes.npos;
-      for (size_t end; at != bytes.npos; at = bytes.find("&#", end)) {
-        end = bytes.find(';', at) + 1;
-        const std::string_view reference = bytes.substr(at, end - at);
+      for (size_t after; at != bytes.npos; at = bytes.find("&#", after)) {
+        after = bytes.find(';', at) + 1;
+        const std::string_view reference = bytes.substr(at, after - at);
         if (!IsSymbol(XmlText(reference))) continue;
         add(bytes.substr(done, at - done));
         text.Symbol(std::string(reference), XmlText(reference));  // "&#160;"
-        done = end;
+        done = after;
       }
       add(bytes.substr(done));
     } else if (event.kind == XmlEvent::kReference && CharactersNamed(bytes).empty()) {

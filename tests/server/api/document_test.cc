@@ -229,6 +229,8 @@ TEST(DocumentLimitsTest, BoundTheMemoryOfAFile) {
             "a.md: takes more than 50331648 bytes of memory, which is the most for a document");
 }
 
+constexpr char kPlaces[] = "dragoman_budget_used{budget=\"documents\"}";
+
 TEST(DocumentLimitsTest, BoundTheFilesAtATime) {
   ServerOptions options = TestOptions();
   options.documents.at_once = 1;
@@ -237,21 +239,15 @@ TEST(DocumentLimitsTest, BoundTheFilesAtATime) {
     grpc::ClientContext context;
     const auto call = server.translation().TranslateDocument(&context);
     call->Write(HeaderFor("a.txt"));
-    Translated second;
-    do {  // until the first one has arrived
-      second = Send(&server, {HeaderFor("b.txt")});
-    } while (second.status.ok());
+    server.AwaitSample(kPlaces, 1);
+    const Translated second = Send(&server, {HeaderFor("b.txt")});
     EXPECT_EQ(second.status.error_code(), grpc::RESOURCE_EXHAUSTED);
     DetailOf<google::rpc::RetryInfo>(second.status);
     context.TryCancel();
     call->Finish();
   }
-  server.AwaitSample("dragoman_requests_in_flight", 0);
-  grpc::Status status;
-  do {  // until its place is free
-    status = Send(&server, {HeaderFor("b.txt")}).status;
-  } while (status.error_code() == grpc::RESOURCE_EXHAUSTED);
-  EXPECT_TRUE(status.ok()) << status.error_message();
+  server.AwaitSample(kPlaces, 0);
+  EXPECT_TRUE(Send(&server, {HeaderFor("b.txt")}).status.ok());
 }
 
 TEST(DocumentLimitsTest, WhoFallsSilentLosesThePlace) {
@@ -259,32 +255,26 @@ TEST(DocumentLimitsTest, WhoFallsSilentLosesThePlace) {
   options.documents.at_once = 1;
   TestServer server(options);
   for (const bool in_the_file : {false, true}) {
-    grpc::Status status;
-    do {  // again if the second one came first
-      grpc::ClientContext context;
-      const auto call = server.translation().TranslateDocument(&context);
-      call->Write(HeaderFor("a.txt"));
-      if (in_the_file) call->Write(Chunk("The cat is old."));
-      while (Send(&server, {HeaderFor("b.txt")}).status.ok()) {  // until the first one has arrived
+    grpc::ClientContext context;
+    const auto call = server.translation().TranslateDocument(&context);
+    call->Write(HeaderFor("a.txt"));
+    if (in_the_file) call->Write(Chunk("The cat is old."));
+    server.AwaitSample(kPlaces, 1);
+    EXPECT_EQ(Send(&server, {HeaderFor("b.txt")}).status.error_code(), grpc::RESOURCE_EXHAUSTED);
+    std::atomic<bool> ended = false;
+    std::thread clock([&] {
+      while (!ended) {
+        server.server().ticker().Tick(absl::Now() + options.documents.patience);
+        absl::SleepFor(absl::Milliseconds(10));
       }
-      std::atomic<bool> ended = false;
-      std::thread clock([&] {
-        while (!ended) {
-          server.server().ticker().Tick(absl::Now() + options.documents.patience);
-          absl::SleepFor(absl::Milliseconds(10));
-        }
-      });
-      status = call->Finish();
-      ended = true;
-      clock.join();
-    } while (status.error_code() == grpc::RESOURCE_EXHAUSTED);
+    });
+    const grpc::Status status = call->Finish();
+    ended = true;
+    clock.join();
     EXPECT_EQ(status.error_code(), grpc::DEADLINE_EXCEEDED);
     EXPECT_THAT(status.error_message(), HasSubstr("has come for 1m"));
-    grpc::Status next;
-    do {  // until its place is free
-      next = Send(&server, {HeaderFor("b.txt")}).status;
-    } while (next.error_code() == grpc::RESOURCE_EXHAUSTED);
-    EXPECT_TRUE(next.ok()) << next.error_message();
+    server.AwaitSample(kPlaces, 0);
+    EXPECT_TRUE(Send(&server, {HeaderFor("b.txt")}).status.ok());
   }
 }
 

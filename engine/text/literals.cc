@@ -106,12 +106,19 @@ struct Pattern {
   LiteralKind kind;
   NotAfter not_after;
   const char* regex;
+  unsigned flags = 0;
   bool (*accepts)(std::string_view match) = AlwaysTrue;
-  bool whole_word = false;             // no word character follows
-  bool trims = false;                  // punctuation at its end belongs to the text
-  TextSource in = TextSource::kProse;  // kStrings: only there
-  bool in_order = false;               // Literal::in_order
 };
+
+enum : unsigned {
+  kWholeWord = 1,  // no word character follows
+  kTrims = 2,      // punctuation at its end belongs to the text
+  kInStrings = 4,  // only in TextSource::kStrings
+  kInOrder = 8,    // Literal::in_order
+};
+
+using enum LiteralKind;
+using enum NotAfter;
 
 #define BB_TAG "(?:b|i|u|s|url|color|size|quote|center)"
 // Words with [[names]] and links, if these begin so, but no other brackets.
@@ -130,269 +137,192 @@ struct Pattern {
 
 constexpr Pattern kPatterns[] = {
     // What stands around words in Markdown and in forums: **x**, [x](y), [b]x[/b].
-    {LiteralKind::kTag, NotAfter::kNothing, R"(\*{2,3}([^*\s](?:[^*\n]*[^*\s])?)\*{2,3})",
-     HasEqualEnds},
-    {LiteralKind::kTag, NotAfter::kNothing, R"(~~([^~\n]+)~~)"},
-    {LiteralKind::kTag, NotAfter::kWord, R"(\*([^*\s](?:[^*\n]*[^*\s])?)\*)", AlwaysTrue, true},
-    {LiteralKind::kTag, NotAfter::kNothing,
+    {kTag, kNothing, R"(\*{2,3}([^*\s](?:[^*\n]*[^*\s])?)\*{2,3})", 0, HasEqualEnds},
+    {kTag, kNothing, R"(~~([^~\n]+)~~)"},
+    {kTag, kWord, R"(\*([^*\s](?:[^*\n]*[^*\s])?)\*)", kWholeWord},
+    {kTag, kNothing,
      R"([!^]?\[)" WORDS_WITH(
          "!") R"(\]\((?:inflect: true|(?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?)\))"},
-    {LiteralKind::kTag, NotAfter::kNothing,
+    {kTag, kNothing,
      R"(\[)" BB_TAG R"((?:=[^\[\]\n]*)?\])" WORDS_WITH("!?") R"(\[/)" BB_TAG R"(\])"},
     // Code in Markdown and reStructuredText, with its role: `f(x)`, ``f(x)``, :py:func:`f`,
     // `link`_.
-    {LiteralKind::kCode, NotAfter::kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", IsInlineCode},
-    {LiteralKind::kCode, NotAfter::kWord, "(?::[a-z][a-z0-9_.+-]*)+:`[^`\\n]+`"},
-    {LiteralKind::kCode, NotAfter::kNothing, "`[^`\\s](?:[^`\\n]*[^`\\s])?`_{0,2}", IsInlineCode},
+    {kCode, kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", 0, IsInlineCode},
+    {kCode, kWord, "(?::[a-z][a-z0-9_.+-]*)+:`[^`\\n]+`"},
+    {kCode, kNothing, "`[^`\\s](?:[^`\\n]*[^`\\s])?`_{0,2}", 0, IsInlineCode},
     // <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O, m<sup>2</sup>
-    {LiteralKind::kCode, NotAfter::kNothing, CODE_ELEMENT R"((?: ?[+/-] ?)" CODE_ELEMENT ")*"},
-    {LiteralKind::kCode, NotAfter::kWord,
+    {kCode, kNothing, CODE_ELEMENT R"((?: ?[+/-] ?)" CODE_ELEMENT ")*"},
+    {kCode, kWord,
      "(?:(?:[A-Z][a-z]?)+|\\d+|[A-Z]=[a-z]{1,2}|[a-z]|[cdkmµ]m)(?:(?:" SMALL(
          "sub", SIGNED) "|" SMALL("sup", SIGNED) ")(?:[A-Z][a-z]?)*)+|[a-z]" SMALL("sub", "[a-z]"),
-     AlwaysTrue, true},
-    {LiteralKind::kTag, NotAfter::kNothing,
+     kWholeWord},
+    {kTag, kNothing,
      R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"(?:[^"<>]|\\")*"|'[^'<>]*'|\\"[^"<>]*\\"|[^\s"'<>]+))?)*\s*/?>)"},
-    {LiteralKind::kTag, NotAfter::kNothing, R"(</?\d+\s*/?>)"},
-    {.kind = LiteralKind::kAddress,
-     .not_after = NotAfter::kWord,
-     .regex = R"((?:(?i:https?|ftps?|sftp|file|wss?|ssh|git|svn|ldaps?|irc)://|)"
-              R"((?:mailto|tel|sms|geo|magnet|data|urn):))" URL_CHARACTER "+",
-     .trims = true},
-    {.kind = LiteralKind::kAddress,
-     .not_after = NotAfter::kWord,
-     .regex = R"([\w.+%-]{0,63}[\w+%-]@[\w-]+(?:\.[\w-]+)+)"},
-    {.kind = LiteralKind::kAddress,
-     .not_after = NotAfter::kWord,
-     .regex = R"((?:www\.)" URL_CHARACTER R"(+|)"
-              R"((?:[a-z0-9][a-z0-9-]*\.)+(?:com|org|net|edu|gov|info|io|dev|app|ai|eu|de|fr|es|)"
-              R"(it|nl|pl|pt|ru|uk|us|ch|at|be|se|br|cn|jp)(?:[/?#:])" URL_CHARACTER R"(*)?))",
-     .whole_word = true,
-     .trims = true},
-    {LiteralKind::kPath, NotAfter::kWord,
-     R"((?:[A-Za-z]:|\\\\[\w.-]+)\\(?:[^\s<>"|?*:;,]*[\w\\])?)"},
-    {LiteralKind::kPath, NotAfter::kWord,
-     R"((?:(?:~|\.\.?)/[\w.@+{}$-]+|/[\w.@+{}$-]+/[\w.@+{}$-]*)(?:/[\w.@+*{}$-]+)*/?)", AlwaysTrue,
-     false, true},
-    {LiteralKind::kPath, NotAfter::kWord,
+    {kTag, kNothing, R"(</?\d+\s*/?>)"},
+    {kAddress, kWord,
+     R"((?:(?i:https?|ftps?|sftp|file|wss?|ssh|git|svn|ldaps?|irc)://|)"
+     R"((?:mailto|tel|sms|geo|magnet|data|urn):))" URL_CHARACTER "+",
+     kTrims},
+    {kAddress, kWord, R"([\w.+%-]{0,63}[\w+%-]@[\w-]+(?:\.[\w-]+)+)"},
+    {kAddress, kWord,
+     R"((?:www\.)" URL_CHARACTER R"(+|)"
+     R"((?:[a-z0-9][a-z0-9-]*\.)+(?:com|org|net|edu|gov|info|io|dev|app|ai|eu|de|fr|es|)"
+     R"(it|nl|pl|pt|ru|uk|us|ch|at|be|se|br|cn|jp)(?:[/?#:])" URL_CHARACTER R"(*)?))",
+     kWholeWord | kTrims},
+    {kPath, kWord, R"((?:[A-Za-z]:|\\\\[\w.-]+)\\(?:[^\s<>"|?*:;,]*[\w\\])?)"},
+    {kPath, kWord,
+     R"((?:(?:~|\.\.?)/[\w.@+{}$-]+|/[\w.@+{}$-]+/[\w.@+{}$-]*)(?:/[\w.@+*{}$-]+)*/?)", kTrims},
+    {kPath, kWord,
      R"((?:[\w-]+/)*(?:Makefile|configure|config\.h)\.(?:a[cm]|in)|a\.out|)"
      R"([\w-]+(?:[./][\w-]+)*\.(?:txt|md|pdf|docx?|xlsx?|pptx?|od[tps]|csv|tsv|json|ya?ml|xml|html?|)"
      R"(css|jsx?|tsx?|py|rb|go|rs|java|c|cc|cpp|h|hpp|sh|sql|log|ini|conf|toml|zip|t?gz|tar|png|)"
      R"(jpe?g|gif|svg|webp|mp[34]|wav|exe|dll|so|apk|deb|rpm|cfg|mk|cmake|tex|bib|ps1|iso|img|db|)"
      R"(sqlite|kt|vue|scss|epub|srt|vtt|ttf|woff2?|jar|lua|php|ipynb|rst|adoc|pot?|mo|xliff?|xlf|)"
      R"(rtf|bmp|mkv|avi|ogg|flac|7z|xz|bz2|dmg|msi))",
-     IsFileName, true},
-    {LiteralKind::kPath, NotAfter::kVisible,
+     kWholeWord, IsFileName},
+    {kPath, kVisible,
      R"(\.(?:\w+(?:rc|ignore|attributes|modules)|git|env|ssh|config|cache|local|profile|htaccess|)"
      R"(editorconfig|DS_Store)\b(?:[./][\w-]+)*)",
-     AlwaysTrue, true},
+     kWholeWord},
     // Programs in templates: ERB, PHP, Mustache, Jinja.
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(<%[^<>]*%>|<\?[^<>]*\?>)"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#]?\{\{\{?(?:[^{}]|\{[^{}]*\})*\}?\}\})"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{%[^{}]*%\})"},
+    {kPlaceholder, kNothing, R"(<%[^<>]*%>|<\?[^<>]*\?>)"},
+    {kPlaceholder, kNothing, R"([$#]?\{\{\{?(?:[^{}]|\{[^{}]*\})*\}?\}\})"},
+    {kPlaceholder, kNothing, R"(\{%[^{}]*%\})"},
     // Python's and C#'s format, ICU without and with its cases, JSON, a name with spaces around it.
-    {LiteralKind::kPlaceholder, NotAfter::kNothing,
+    {kPlaceholder, kNothing,
      R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time)\b)"
      R"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})"},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kNothing,
-     .regex = R"(\{(?::[^{}\s]*)?\})",
-     .in_order = true},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"([$#%@]?\{(?:[^{}\s]*| *[\w.$-]+ *)\})"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\{\s*"[^{}]*\})"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\[\[[^\[\]\n]{1,80}\]\])"},
+    {kPlaceholder, kNothing, R"(\{(?::[^{}\s]*)?\})", kInOrder},
+    {kPlaceholder, kNothing, R"([$#%@]?\{(?:[^{}\s]*| *[\w.$-]+ *)\})"},
+    {kPlaceholder, kNothing, R"(\{\s*"[^{}]*\})"},
+    {kPlaceholder, kNothing, R"(\[\[[^\[\]\n]{1,80}\]\])"},
     // i18next's and vue-i18n's references to other strings.
-    {LiteralKind::kPlaceholder, NotAfter::kNothing,
+    {kPlaceholder, kNothing,
      R"(\$t\((?:"[^"]*"|[^(){}]|\([^()]*\)|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})*\))"},
-    {LiteralKind::kPlaceholder, NotAfter::kWord,
-     R"(@(?:\.\w+)?:(?:\([\w.]+\)|\{'[^'{}]*'\}|[\w.]*\w))"},
+    {kPlaceholder, kWord, R"(@(?:\.\w+)?:(?:\([\w.]+\)|\{'[^'{}]*'\}|[\w.]*\w))"},
     // Of Apple's dictionaries of plurals.
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(%(?:\d+\$)?#@[^@\s]+@)"},
+    {kPlaceholder, kNothing, R"(%(?:\d+\$)?#@[^@\s]+@)"},
     // A number before a literal percent sign; strftime, of which one conversion is not printf's.
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kDigit,
-     .regex = R"(%[-+#0']*\d*(?:\.\d+)?l{0,2}[diuxXeEfFgG]%%)",
-     .in_order = true},
-    {LiteralKind::kPlaceholder, NotAfter::kDigit,
+    {kPlaceholder, kDigit, R"(%[-+#0']*\d*(?:\.\d+)?l{0,2}[diuxXeEfFgG]%%)", kInOrder},
+    {kPlaceholder, kDigit,
      R"((?:%[-_0^#]?[A-Za-z][ ,./:T-]{0,2})*%[-_0^#]?[BbDHIjklmMPRTUVWyYZ])"
      R"((?:[ ,./:T-]{0,2}%[-_0^#]?[A-Za-z])*\b)",
-     AlwaysTrue, true},
+     kWholeWord},
     // Windows, Velocity, and others that put a sign on both sides.
-    {LiteralKind::kPlaceholder, NotAfter::kDigit, R"(%[A-Za-z_]\w+%)", AlwaysTrue, true},
-    {LiteralKind::kPlaceholder, NotAfter::kWord, R"(\$[A-Za-z_]\w*\$|#[A-Za-z_]\w*#)", AlwaysTrue,
-     true},
+    {kPlaceholder, kDigit, R"(%[A-Za-z_]\w+%)", kWholeWord},
+    {kPlaceholder, kWord, R"(\$[A-Za-z_]\w*\$|#[A-Za-z_]\w*#)", kWholeWord},
     // Python, Ruby, Go, the shell, printf, Qt.
-    {LiteralKind::kPlaceholder, NotAfter::kNothing,
+    {kPlaceholder, kNothing,
      R"(%(?:\(\w+\)|<\w+>|\[\w+\])[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]?)"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"(\$\([^()\s]+\)|\$[A-Za-z_]\w*)"},
-    {LiteralKind::kPlaceholder, NotAfter::kNothing, R"((?:\d+(?:[.,]\d+)*)?%%)"},
-    {LiteralKind::kPlaceholder, NotAfter::kDigit,
+    {kPlaceholder, kNothing, R"(\$\([^()\s]+\)|\$[A-Za-z_]\w*)"},
+    {kPlaceholder, kNothing, R"((?:\d+(?:[.,]\d+)*)?%%)"},
+    {kPlaceholder, kDigit,
      R"(%\d{1,2}\$[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?[diouxXeEfFgGaAcspn@])"},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kDigit,
-     .regex = R"(%[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL]|I(?:64|32))?)"
-              R"([diouxXeEfFgGaAcspn@])",
-     .in_order = true},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kDigit,
-     .regex = "%[-0]*\\d*r",
-     .whole_word = true,
-     .in_order = true},
-    {LiteralKind::kPlaceholder, NotAfter::kDigit, R"(%L?\d{1,2})"},
+    {kPlaceholder, kDigit,
+     R"(%[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL]|I(?:64|32))?)"
+     R"([diouxXeEfFgGaAcspn@])",
+     kInOrder},
+    {kPlaceholder, kDigit, "%[-0]*\\d*r", kWholeWord | kInOrder},
+    {kPlaceholder, kDigit, R"(%L?\d{1,2})"},
     // Only in strings: "20 % d'intérêts", "said !yes", ":p", "[sic]" are prose.
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kWord,
-     .regex = R"('\{'[^{}']*'\}'|'\{[^{}']*\}')",
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kPlaceholder,  // of XAML
-     .not_after = NotAfter::kNothing,
-     .regex = R"(\{(?:(?:Template)?Binding|(?:Static|Dynamic)Resource|x:[A-Z]\w+)\b)"
-              R"((?:[^{}]|\{[^{}]*\})*\})",
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kNumber,
-     .regex = "% [+#0]*\\d*[di]",
-     .whole_word = true,
-     .in = TextSource::kStrings,
-     .in_order = true},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kDigit,
-     .regex = "%[A-Z][A-Z0-9_]+",
-     .whole_word = true,
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kWord,
-     .regex =
-         R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|:[A-Z]\w+|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",
-     .whole_word = true,
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kWord,
-     .regex = R"(\[[A-Z][A-Z_]+\]\.\.\.(?: )" ARGUMENT R"((?:\.\.\.)?)*)",
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kWord,
-     .regex = R"(\[%?(?:[a-z_][\w.:-]*|[A-Z][A-Z_]+)\])",
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kPlaceholder,
-     .not_after = NotAfter::kNothing,
-     .regex = R"(\[/[a-z_][\w.:-]*\])",
-     .in = TextSource::kStrings},
+    {kPlaceholder, kWord, R"('\{'[^{}']*'\}'|'\{[^{}']*\}')", kInStrings},
+    // Of XAML.
+    {kPlaceholder, kNothing,
+     R"(\{(?:(?:Template)?Binding|(?:Static|Dynamic)Resource|x:[A-Z]\w+)\b)"
+     R"((?:[^{}]|\{[^{}]*\})*\})",
+     kInStrings},
+    {kPlaceholder, kNumber, "% [+#0]*\\d*[di]", kWholeWord | kInStrings | kInOrder},
+    {kPlaceholder, kDigit, "%[A-Z][A-Z0-9_]+", kWholeWord | kInStrings},
+    {kPlaceholder, kWord,
+     R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|:[A-Z]\w+|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",
+     kWholeWord | kInStrings},
+    {kCode, kWord, R"(\[[A-Z][A-Z_]+\]\.\.\.(?: )" ARGUMENT R"((?:\.\.\.)?)*)", kInStrings},
+    {kPlaceholder, kWord, R"(\[%?(?:[a-z_][\w.:-]*|[A-Z][A-Z_]+)\])", kInStrings},
+    {kPlaceholder, kNothing, R"(\[/[a-z_][\w.:-]*\])", kInStrings},
     // Patterns of dates and numbers, which a program reads.
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kWord,
-     .regex =
-         R"(h{1,2}:mm(?::ss)? a|)"
-         R"((?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}))"
-         R"((?:(?:[-./: T]|, ?|'T')(?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}|Z))+)",
-     .accepts = IsDatePattern,
-     .whole_word = true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(#[#,]*0(?:\.[0#]+)?)", AlwaysTrue, true},
-    {LiteralKind::kHandle, NotAfter::kWord, R"(@[A-Za-z_][\w.-]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"},
-    {LiteralKind::kHandle, NotAfter::kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
-    {LiteralKind::kCode, NotAfter::kWord, R"(#\d{1,5}|\d{4}-\d\d-\d\d)", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kNothing, R"(\[\d{1,3}\])"},  // a note
-    {LiteralKind::kTag, NotAfter::kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
-    {LiteralKind::kHandle, NotAfter::kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
-    {LiteralKind::kCode, NotAfter::kWord,
-     R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"([0-9A-Fa-f]{12,})", IsHash, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(97[89][- ]?(?:\d[- ]?){9}[\dXx])", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(\+\d[\d ()/-]{5,18}\d)", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"((?:localhost|\d{1,3}(?:\.\d{1,3}){3})[:/]\d{1,5})",
-     AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord,
+    {kCode, kWord,
+     R"(h{1,2}:mm(?::ss)? a|)"
+     R"((?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}))"
+     R"((?:(?:[-./: T]|, ?|'T')(?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}|Z))+)",
+     kWholeWord, IsDatePattern},
+    {kCode, kWord, R"(#[#,]*0(?:\.[0#]+)?)", kWholeWord},
+    {kHandle, kWord, R"(@[A-Za-z_][\w.-]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"},
+    {kHandle, kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
+    {kCode, kWord, R"(#\d{1,5}|\d{4}-\d\d-\d\d)", kWholeWord},
+    {kCode, kNothing, R"(\[\d{1,3}\])"},  // a note
+    {kTag, kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
+    {kHandle, kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
+    {kCode, kWord, R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)",
+     kWholeWord},
+    {kCode, kWord, R"([0-9A-Fa-f]{12,})", kWholeWord, IsHash},
+    {kCode, kWord, R"(97[89][- ]?(?:\d[- ]?){9}[\dXx])", kWholeWord},
+    {kCode, kWord, R"(\+\d[\d ()/-]{5,18}\d)", kWholeWord},
+    {kCode, kWord, R"((?:localhost|\d{1,3}(?:\.\d{1,3}){3})[:/]\d{1,5})", kWholeWord},
+    {kCode, kWord,
      R"([vV]\d+(?:\.\d+)*(?:[-+.]?\w+)*|\d+(?:\.\d+){2,}(?:[-+]?[A-Za-z]\w*(?:[.+-]\w+)*)?)",
-     IsVersion, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(\d{7,})", AlwaysTrue, true},
-    // Times for machines, encodings, languages, keys, and names of programs.
-    {LiteralKind::kCode, NotAfter::kWord,
-     R"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)",
-     AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord,
+     kWholeWord, IsVersion},
+    {kCode, kWord, R"(\d{7,})", kWholeWord},
+    // Times for machines, encodings; languages, "H2O" and "MP3"; keys, and names of programs.
+    {kCode, kWord, R"(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)",
+     kWholeWord},
+    {kCode, kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)", kWholeWord},
+    {kCode, kWord,
      R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:[/&][A-Z]{1,4})+|)"
-     R"((?:[A-Z][a-z]?)+\d+(?:[A-Z][a-z]?\d*)+|(?:[A-Z][a-z]?){2,}\d+)",  // H2O, MP3
-     AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord,
+     R"((?:[A-Z][a-z]?)+\d+(?:[A-Z][a-z]?\d*)+|(?:[A-Z][a-z]?){2,}\d+)",
+     kWholeWord},
+    {kCode, kWord,
      R"((?:(?:Ctrl|Control|Alt|Shift|Cmd|Command|Meta|Super|Win|Strg|Option|[⌘⌥⇧⌃])\+)+)"
      R"((?:\w+|[^\w\s])|Ctrl-\w)",
-     AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
-    {LiteralKind::kCode, NotAfter::kWord,
+     kWholeWord},
+    {kCode, kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
+    {kCode, kWord,
      R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[a-z_]\w+){2,}|)"
      R"([a-z_]\w*(?:\|[a-z_]\w*)+|[A-Z_]{2,}(?:\|[A-Z_]{2,})+)"},
     // What models write as other digits; degrees; "9–5"; a telephone number.
-    {LiteralKind::kCode, NotAfter::kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
-    {LiteralKind::kCode, NotAfter::kWord,
-     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d{1,4}–\d{1,4}|(?:\d{3}-)?\d{3}-\d{4})", AlwaysTrue,
-     true},
-    {LiteralKind::kPath, NotAfter::kVisible, "/[a-z][a-z0-9_-]+", AlwaysTrue, true},
+    {kCode, kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
+    {kCode, kWord,
+     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d{1,4}–\d{1,4}|(?:\d{3}-)?\d{3}-\d{4})",
+     kWholeWord},
+    {kPath, kVisible, "/[a-z][a-z0-9_-]+", kWholeWord},
     // Of a spreadsheet; the years of a copyright.
-    {LiteralKind::kCode, NotAfter::kVisible, R"(=[A-Z][A-Z.]*\((?:[^()]|\([^()]*\))*\))"},
-    {LiteralKind::kCode, NotAfter::kWord, R"((?:©|\([cC]\)) ?\d{4}(?:[-–]\d{4})?|\(C\))",
-     AlwaysTrue, true},
+    {kCode, kVisible, R"(=[A-Z][A-Z.]*\((?:[^()]|\([^()]*\))*\))"},
+    {kCode, kWord, R"((?:©|\([cC]\)) ?\d{4}(?:[-–]\d{4})?|\(C\))", kWholeWord},
     // Formulas, "x²", "H₂O", but not the number of a note, "house²"; what is not written out,
     // "d*mn".
-    {LiteralKind::kCode, NotAfter::kWord, R"([A-Za-z]=[\w²³¹⁰-₎.+*/()-]*[\w²³¹⁰-₎)])"},
-    {LiteralKind::kCode, NotAfter::kWord, R"((?:\pL{1,2}|\d+)[²³¹⁰-₎]+(?:\w{1,2}[²³¹⁰-₎]*)*)",
-     AlwaysTrue, true},
-    {LiteralKind::kBreak, NotAfter::kNothing, "[²³¹⁰-₎]+"},
-    {LiteralKind::kCode, NotAfter::kWord, R"(\pL{1,3}\*+\pL{1,3})", AlwaysTrue, true},
-    {LiteralKind::kCode, NotAfter::kWord,
-     R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?:=[\w./:-]*\w)?)", AlwaysTrue, true},
+    {kCode, kWord, R"([A-Za-z]=[\w²³¹⁰-₎.+*/()-]*[\w²³¹⁰-₎)])"},
+    {kCode, kWord, R"((?:\pL{1,2}|\d+)[²³¹⁰-₎]+(?:\w{1,2}[²³¹⁰-₎]*)*)", kWholeWord},
+    {kBreak, kNothing, "[²³¹⁰-₎]+"},
+    {kCode, kWord, R"(\pL{1,3}\*+\pL{1,3})", kWholeWord},
+    {kCode, kWord, R"([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+(?:=[\w./:-]*\w)?)", kWholeWord},
     // What a program is called with, behind "Usage:"; and an option with its argument.
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kWord,
-     .regex = R"(((?:(?i:usage)|or):[ \t]+)\S+(?: [a-z][a-z-]*)?)" ARGUMENTS "(?m:$)",
-     .in = TextSource::kStrings,
-     .in_order = true},
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kVisible,
-     .regex = R"((?:--[a-z][a-z0-9-]*|-[A-Za-z])[ =])" ARGUMENT,
-     .whole_word = true,
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kWord,
-     .regex = R"([A-Za-z_][\w.-]*=(?:"[^"\n]*"|'[^'\n]*'|[\w./:-]*\w))",
-     .whole_word = true,
-     .in = TextSource::kStrings},
-    {LiteralKind::kCode, NotAfter::kVisible,
+    {kCode, kWord, R"(((?:(?i:usage)|or):[ \t]+)\S+(?: [a-z][a-z-]*)?)" ARGUMENTS "(?m:$)",
+     kInStrings | kInOrder},
+    {kCode, kVisible, R"((?:--[a-z][a-z0-9-]*|-[A-Za-z])[ =])" ARGUMENT, kWholeWord | kInStrings},
+    {kCode, kWord, R"([A-Za-z_][\w.-]*=(?:"[^"\n]*"|'[^'\n]*'|[\w./:-]*\w))",
+     kWholeWord | kInStrings},
+    {kCode, kVisible,
      R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
-    // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "so.yes",
-    // "eBay"
-    // are prose.
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kVisible,
-     .regex = R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
-     .whole_word = true,
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kCode,
-     .not_after = NotAfter::kWord,
-     .regex = R"([A-Z]{2,}-\d+|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]\w+(?:\.[a-z]\w+)+|)"
-              R"([a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
-     .whole_word = true,
-     .in = TextSource::kStrings},
+    // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "so.yes" and
+    // "eBay" are prose.
+    {kCode, kVisible, R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
+     kWholeWord | kInStrings},
+    {kCode, kWord,
+     R"([A-Z]{2,}-\d+|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]\w+(?:\.[a-z]\w+)+|)"
+     R"([a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
+     kWholeWord | kInStrings},
     // Characters that are written out.  In prose "\n" and "\t" begin commands of TeX.
-    {LiteralKind::kBreak, NotAfter::kNothing, R"(_x[0-9A-Fa-f]{4}_)"},
-    {LiteralKind::kTag, NotAfter::kWord, R"(_([^_\s](?:[^_\n]*[^_\s])?)_)", AlwaysTrue, true},
-    {LiteralKind::kTag, NotAfter::kNothing, R"(&lt;/?[A-Za-z][^&<>\n]*(?:&quot;[^&<>\n]*)*&gt;)"},
-    {LiteralKind::kBreak, NotAfter::kNothing,
-     R"(&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});)"},
-    {LiteralKind::kBreak, NotAfter::kWord, R"(\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))",
-     AlwaysTrue, true},
-    {.kind = LiteralKind::kBreak,
-     .not_after = NotAfter::kNothing,
-     .regex = R"(\\(?:[nrtbfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)",
-     .in = TextSource::kStrings},
-    {.kind = LiteralKind::kColumns,
-     .not_after = NotAfter::kNothing,
-     .regex = " {3,}",
-     .in = TextSource::kStrings},
-    {LiteralKind::kEmoji, NotAfter::kNothing,
+    {kBreak, kNothing, R"(_x[0-9A-Fa-f]{4}_)"},
+    {kTag, kWord, R"(_([^_\s](?:[^_\n]*[^_\s])?)_)", kWholeWord},
+    {kTag, kNothing, R"(&lt;/?[A-Za-z][^&<>\n]*(?:&quot;[^&<>\n]*)*&gt;)"},
+    {kBreak, kNothing, R"(&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});)"},
+    {kBreak, kWord, R"(\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))", kWholeWord},
+    {kBreak, kNothing, R"(\\(?:[nrtbfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)", kInStrings},
+    {kColumns, kNothing, " {3,}", kInStrings},
+    {kEmoji, kNothing,
      R"((?:[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{2190}-\x{21FF}\x{2300}-\x{23FF}])"
      R"([\x{FE0E}\x{FE0F}\x{200D}\x{20E3}\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*)+|)"
      R"([0-9#*]\x{FE0F}?\x{20E3})"},
-    {LiteralKind::kInvisible, NotAfter::kNothing,
+    {kInvisible, kNothing,
      R"([\x{AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}\x{FE0E}\x{FE0F}]+)"},
 };
 
@@ -407,7 +337,7 @@ constexpr Pattern kPatterns[] = {
 #undef URL_CHARACTER
 
 bool Counts(const Pattern& pattern, TextSource source) {
-  return pattern.in == TextSource::kProse || source == TextSource::kStrings;
+  return (pattern.flags & kInStrings) == 0 || source == TextSource::kStrings;
 }
 
 // The table, compiled.
@@ -438,19 +368,19 @@ const Automata& Compiled() {
 }
 
 bool MayFollow(std::string_view before, NotAfter not_after) {
-  if (not_after == NotAfter::kNumber) {
+  if (not_after == kNumber) {
     before = before.substr(0, before.find_last_not_of(' ') + 1);
-    not_after = NotAfter::kDigit;
+    not_after = kDigit;
   }
-  if (before.empty() || not_after == NotAfter::kNothing) return true;
+  if (before.empty() || not_after == kNothing) return true;
   const char32_t c = LastCodePoint(before);
-  if (not_after == NotAfter::kVisible) {
+  if (not_after == kVisible) {
     return IsWhiteSpace(c) ||
            (c < 0x80 &&
             std::string_view("([{|/,\"'`").find(static_cast<char>(c)) != std::string_view::npos);
   }
   if (c >= '0' && c <= '9') return false;
-  return not_after == NotAfter::kDigit || !(IsWordCharacter(c) || c == '_');
+  return not_after == kDigit || !(IsWordCharacter(c) || c == '_');
 }
 
 // The size of `match` without the punctuation and the closing brackets that are not its own.
@@ -487,7 +417,7 @@ size_t BeforeOpenBrace(std::string_view match) {
 bool Accepts(const Pattern& pattern, std::string_view text, size_t begin, std::string_view match) {
   if (match.empty() || !MayFollow(text.substr(0, begin), pattern.not_after)) return false;
   if (!pattern.accepts(match)) return false;
-  return !pattern.whole_word || EndsWordAt(text, begin + match.size());
+  return (pattern.flags & kWholeWord) == 0 || EndsWordAt(text, begin + match.size());
 }
 
 // Which pattern finds a literal at `begin` of the text, where they have together found *match; null
@@ -589,14 +519,14 @@ class Joiner {
     std::vector<Literal> all = std::exchange(literals_, {});
     for (size_t i = 0; i < all.size(); ++i) {
       Literal literal = all[i];
-      if (literal.kind == LiteralKind::kPlaceholder) {
+      if (literal.kind == kPlaceholder) {
         while (i + 1 < all.size() && Joins(literal, all[i + 1])) {
           literal.in_order = literal.in_order || all[i + 1].in_order;
           literal.span.end = all[++i].span.end;
         }
         Widen(First(), Next(all, i), &literal);
       }
-      if (literal.kind < LiteralKind::kEmoji && literal.kind != LiteralKind::kTag) {
+      if (literal.kind < kEmoji && literal.kind != kTag) {
         Enclose(First(), Next(all, i), &literal.span);
       }
       literals_.push_back(literal);
@@ -609,7 +539,7 @@ class Joiner {
   // "%d:%d", "{a}/{b}", "%s%%"
   bool Joins(const Literal& one, const Literal& next) const {
     constexpr size_t kMost = 3;  // bytes in between
-    if (next.kind != LiteralKind::kPlaceholder || next.span.begin > one.span.end + kMost) {
+    if (next.kind != kPlaceholder || next.span.begin > one.span.end + kMost) {
       return false;
     }
     const std::string_view between = text_.substr(one.span.end, next.span.begin - one.span.end);
@@ -660,7 +590,7 @@ class Joiner {
     if (size < 3) return false;
     Literal& opening = literals_[size - 3];
     const Literal &inside = literals_[size - 2], &closing = literals_[size - 1];
-    if (inside.kind != LiteralKind::kPlaceholder || opening.kind != closing.kind ||
+    if (inside.kind != kPlaceholder || opening.kind != closing.kind ||
         opening.span.end != inside.span.begin || inside.span.end != closing.span.begin ||
         !IsPair(opening, closing)) {
       return false;
@@ -672,7 +602,7 @@ class Joiner {
 
   // "<b>" and "</b>"; an isolate and its end.
   bool IsPair(const Literal& opening, const Literal& closing) const {
-    if (closing.kind == LiteralKind::kInvisible) {
+    if (closing.kind == kInvisible) {
       const std::string_view end = text_.substr(closing.span.begin, closing.span.size());
       return end == "\u2069" || end == "\u202C";
     }
@@ -689,7 +619,7 @@ void PairBraces(std::string_view text, std::vector<Literal>* literals) {
   std::map<std::string_view, Literal*> open;
   for (Literal& literal : *literals) {
     std::string_view name = text.substr(literal.span.begin, literal.span.size());
-    if (literal.kind != LiteralKind::kPlaceholder || (name[0] != '{' && name[0] != '[')) {
+    if (literal.kind != kPlaceholder || (name[0] != '{' && name[0] != '[')) {
       continue;
     }
     name.remove_prefix(std::min(name.find_first_not_of("{[#"), name.size()));
@@ -698,8 +628,8 @@ void PairBraces(std::string_view text, std::vector<Literal>* literals) {
     if (!closes) {
       open[name] = &literal;
     } else if (const auto other = open.extract(name); !other.empty()) {
-      *other.mapped() = {other.mapped()->span, LiteralKind::kTag, false, Literal::kOpens, name};
-      literal = {literal.span, LiteralKind::kTag, false, Literal::kCloses, name};
+      *other.mapped() = {other.mapped()->span, kTag, false, Literal::kOpens, name};
+      literal = {literal.span, kTag, false, Literal::kCloses, name};
     }
   }
 }
@@ -729,26 +659,26 @@ void Find(std::string_view text, size_t first, TextSource source, std::vector<Li
       while (begin < text.size() && (text[begin] & 0xC0) == 0x80) ++begin;
       continue;
     }
-    if (pattern->kind == LiteralKind::kAddress || pattern->kind == LiteralKind::kPath) {
+    if (pattern->kind == kAddress || pattern->kind == kPath) {
       match = match.substr(0, BeforeOpenBrace(match));
     }
-    const size_t size = pattern->trims ? Trimmed(match) : match.size();
+    const bool in_order = (pattern->flags & kInOrder) != 0;
+    const size_t size = (pattern->flags & kTrims) != 0 ? Trimmed(match) : match.size();
     begin = at + match.size();
     const std::string_view inside = InsideOf(*pattern, match);
     if (inside.empty()) {
       if (size == 0) continue;
-      Literal& literal =
-          literals->emplace_back(Literal{{at, at + size}, pattern->kind, pattern->in_order});
-      if (pattern->kind == LiteralKind::kTag) NameTag(match, &literal);
+      Literal& literal = literals->emplace_back(Literal{{at, at + size}, pattern->kind, in_order});
+      if (pattern->kind == kTag) NameTag(match, &literal);
       continue;
     }
     const size_t from = static_cast<size_t>(inside.data() - text.data());
     const size_t to = from + inside.size();
     const std::string_view name = text.substr(at, from - at);
-    Literal behind = {{to, begin}, pattern->kind, pattern->in_order};
+    Literal behind = {{to, begin}, pattern->kind, in_order};
     if (from > at) {
-      literals->push_back({{at, from}, LiteralKind::kTag, false, Literal::kOpens, name});
-      behind = {{to, begin}, LiteralKind::kTag, false, Literal::kCloses, name};
+      literals->push_back({{at, from}, kTag, false, Literal::kOpens, name});
+      behind = {{to, begin}, kTag, false, Literal::kCloses, name};
     }
     Find(text.substr(0, to), from, source, literals);
     literals->push_back(behind);

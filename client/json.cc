@@ -19,16 +19,56 @@ double Shortest(float value) {
   return std::strtod(digits, nullptr);
 }
 
-Json Shortest(const google::protobuf::RepeatedField<float>& values) {
-  Json json = Json::array();
-  for (const float value : values) json.push_back(Shortest(value));
-  return json;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+Json FieldsOf(const Message& message);
+
+// A field of a message under its own name: of a repeated one all values, or that at `i`.
+Json ValueOf(const Message& message, const FieldDescriptor* field, int i = -1) {
+  const google::protobuf::Reflection& from = *message.GetReflection();
+  if (field->is_repeated() && i < 0) {
+    Json values = Json::array();
+    for (int n = 0; n < from.FieldSize(message, field); ++n) {
+      values.push_back(ValueOf(message, field, n));
+    }
+    return values;
+  }
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return i < 0 ? from.GetString(message, field) : from.GetRepeatedString(message, field, i);
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return Shortest(i < 0 ? from.GetFloat(message, field)
+                            : from.GetRepeatedFloat(message, field, i));
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return FieldsOf(i < 0 ? from.GetMessage(message, field)
+                            : from.GetRepeatedMessage(message, field, i));
+    case FieldDescriptor::CPPTYPE_INT32:
+      return i < 0 ? from.GetInt32(message, field) : from.GetRepeatedInt32(message, field, i);
+    case FieldDescriptor::CPPTYPE_INT64:
+      return from.GetInt64(message, field);
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return from.GetDouble(message, field);
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return from.GetBool(message, field);
+    default:
+      return NameOf(*field->enum_type(), from.GetEnumValue(message, field));
+  }
 }
 
-Json TokensToJson(const google::protobuf::RepeatedPtrField<v1::AlignedToken>& tokens) {
-  Json json = Json::array();
-  for (const v1::AlignedToken& token : tokens) {
-    json.push_back({{"piece", token.piece()}, {"begin", token.begin()}, {"end", token.end()}});
+Json FieldsOf(const Message& message, std::initializer_list<const char*> names) {
+  Json json;
+  for (const char* const name : names) {
+    json[name] = ValueOf(message, message.GetDescriptor()->FindFieldByName(name));
+  }
+  return json;
+}
+// All of them.
+Json FieldsOf(const Message& message) {
+  Json json;
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const FieldDescriptor* const field = message.GetDescriptor()->field(i);
+    json[field->name()] = ValueOf(message, field);
   }
   return json;
 }
@@ -51,17 +91,17 @@ void AddAlignment(const Aligned& aligned, Json* json) {
                      {"target", {word.target_begin(), word.target_end()}},
                      {"probability", Shortest(word.probability())}});
   }
-  (*json)["alignment"] = {{"points", std::move(points)},
-                          {"words", std::move(words)},
-                          {"source_tokens", TokensToJson(text.source_tokens())},
-                          {"target_tokens", TokensToJson(text.target_tokens())}};
+  Json& alignment =
+      (*json)["alignment"] = {{"points", std::move(points)}, {"words", std::move(words)}};
+  alignment.update(FieldsOf(text, {"source_tokens", "target_tokens"}));
   if (text.attention().empty()) return;
   for (const v1::AttentionBlock& block : text.attention()) {
-    attention.push_back({{"source", {block.source_begin(), block.source_end()}},
-                         {"target", {block.target_begin(), block.target_end()}},
-                         {"probabilities", Shortest(block.probabilities())}});
+    Json& one = attention.emplace_back();
+    one = {{"source", {block.source_begin(), block.source_end()}},
+           {"target", {block.target_begin(), block.target_end()}}};
+    one.update(FieldsOf(block, {"probabilities"}));
   }
-  (*json)["alignment"]["attention"] = std::move(attention);
+  alignment["attention"] = std::move(attention);
 }
 
 Json FaultsToJson(const v1::Quality& quality) {
@@ -81,9 +121,8 @@ Json FaultsToJson(const v1::Quality& quality) {
 }
 
 Json QualityToJson(const v1::Quality& quality) {
-  Json json = {{"mean_log_prob", Shortest(quality.mean_log_prob())},
-               {"min_log_prob", Shortest(quality.min_log_prob())},
-               {"literals", FaultsToJson(quality)}};
+  Json json = FieldsOf(quality, {"mean_log_prob", "min_log_prob"});
+  json["literals"] = FaultsToJson(quality);
   if (!quality.has_score()) return json;
   json["score"] = Shortest(quality.score());
   Json& doubtful = json["doubtful"] = Json::array();
@@ -95,28 +134,10 @@ Json QualityToJson(const v1::Quality& quality) {
 }
 
 Json HypothesisToJson(const v1::Hypothesis& hypothesis) {
-  Json json = {
-      {"text", hypothesis.text()},
-      {"score", Shortest(hypothesis.score())},
-      {"tokens", Json(hypothesis.tokens())},
-      {"token_ids", Json(hypothesis.token_ids())},
-      {"finish_reason", NameOf(*v1::FinishReason_descriptor(), hypothesis.finish_reason())}};
+  Json json = FieldsOf(hypothesis, {"text", "score", "tokens", "token_ids", "finish_reason"});
   if (hypothesis.has_quality()) json["quality"] = QualityToJson(hypothesis.quality());
   AddAlignment(hypothesis, &json);
   return json;
-}
-
-Json VersionsOf(const v1::Model& model) {
-  Json versions = Json::array();
-  for (const v1::ModelVersion& version : model.versions()) {
-    Json json = {{"label", version.label()},
-                 {"version", version.version()},
-                 {"state", NameOf(version.state())},
-                 {"percent", version.percent()}};
-    if (!version.failure().empty()) json["failure"] = version.failure();
-    versions.push_back(std::move(json));
-  }
-  return versions;
 }
 
 Json Percentiles(const Latencies& latencies) {
@@ -141,12 +162,7 @@ Json ToJson(const std::string& source, const v1::Translation& translation,
                {"model", model}};
   for (const v1::MemoryMatch& match : translation.memory_matches()) {
     json["memory_matches"].push_back(
-        {{"memory_id", match.memory_id()},
-         {"memory_version", match.memory_version()},
-         {"kind", NameOf(*v1::MemoryMatch::Kind_descriptor(), match.kind())},
-         {"percent", match.percent()},
-         {"source", match.source()},
-         {"target", match.target()}});
+        FieldsOf(match, {"memory_id", "memory_version", "kind", "percent", "source", "target"}));
   }
   return json;
 }
@@ -161,13 +177,8 @@ Json ToJson(const std::string& source, const absl::Status& error) {
 std::string ToLine(const Json& json) { return WriteJson(json); }
 
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score) {
-  Json json = {{"source", pair.source()},
-               {"target", pair.target()},
-               {"score", Shortest(score.score())},
-               {"log_prob", Shortest(score.log_prob())},
-               {"perplexity", Shortest(score.perplexity())},
-               {"tokens", Json(score.tokens())},
-               {"token_scores", Shortest(score.token_scores())}};
+  Json json = FieldsOf(pair);
+  json.update(FieldsOf(score, {"score", "log_prob", "perplexity", "tokens", "token_scores"}));
   if (score.has_quality()) json["quality"] = QualityToJson(score.quality());
   AddAlignment(score, &json);
   return json;
@@ -189,17 +200,10 @@ std::string AlignedWords(const std::string& source, const std::string& target,
   return lines;
 }
 
-Json ToJson(const std::string& text, const v1::TokenizedText& tokens) {
-  return {
-      {"text", text}, {"tokens", Json(tokens.tokens())}, {"token_ids", Json(tokens.token_ids())}};
-}
-
-Json ToJson(const std::string& text, const v1::DetectedText& detected) {
-  Json languages = Json::array();
-  for (const v1::LanguageGuess& guess : detected.languages()) {
-    languages.push_back({{"language", guess.language()}, {"confidence", guess.confidence()}});
-  }
-  return {{"text", text}, {"languages", languages}};
+Json ToJson(const std::string& text, const Message& about) {
+  Json json = {{"text", text}};
+  json.update(FieldsOf(about));
+  return json;
 }
 
 std::string GuessesOf(const v1::DetectedText& detected) {
@@ -212,61 +216,34 @@ std::string GuessesOf(const v1::DetectedText& detected) {
 }
 
 Json ToJson(const v1::Model& model) {
-  Json pairs = Json::array();
-  for (const v1::LanguagePair& pair : model.language_pairs()) {
-    pairs.push_back({{"source", pair.source()}, {"target", pair.target()}});
+  Json json = FieldsOf(model, {"name", "version", "architecture", "precision", "language_pairs",
+                               "source_languages", "target_languages", "max_source_tokens",
+                               "vocabulary_size", "is_default", "state", "versions"});
+  for (Json& version : json["versions"]) {
+    if (version["failure"] == "") version.erase("failure");
   }
-  return {{"name", model.name()},
-          {"version", model.version()},
-          {"architecture", model.architecture()},
-          {"precision", model.precision()},
-          {"language_pairs", std::move(pairs)},
-          {"source_languages", model.source_languages()},
-          {"target_languages", model.target_languages()},
-          {"max_source_tokens", model.max_source_tokens()},
-          {"vocabulary_size", model.vocabulary_size()},
-          {"is_default", model.is_default()},
-          {"state", NameOf(model.state())},
-          {"versions", VersionsOf(model)}};
+  return json;
 }
 
 Json ToJson(const v1::Glossary& glossary) {
-  Json dictionaries = Json::array();
+  Json json = FieldsOf(glossary, {"id", "name", "version", "shared", "read_only", "temporary"});
+  Json& dictionaries = json["dictionaries"] = Json::array();
   for (const v1::GlossaryDictionary& dictionary : glossary.dictionaries()) {
-    Json entries = Json::array();
+    Json& one = dictionaries.emplace_back();
+    one = FieldsOf(dictionary, {"source_language", "target_language", "entry_count"});
+    Json& entries = one["entries"] = Json::array();
     for (const v1::GlossaryEntry& entry : dictionary.entries()) {
-      Json targets = Json::array();
-      if (!entry.target().empty()) targets.push_back(entry.target());
-      for (const std::string& target : entry.targets()) targets.push_back(target);
-      entries.push_back({{"source", entry.source()},
-                         {"targets", std::move(targets)},
-                         {"ignore_case", entry.ignore_case()},
-                         {"inflect", entry.inflect()}});
+      entries.push_back(FieldsOf(entry, {"source", "targets", "ignore_case", "inflect"}));
+      Json& targets = entries.back()["targets"];
+      if (!entry.target().empty()) targets.insert(targets.begin(), entry.target());
     }
-    dictionaries.push_back({{"source_language", dictionary.source_language()},
-                            {"target_language", dictionary.target_language()},
-                            {"entry_count", dictionary.entry_count()},
-                            {"entries", std::move(entries)}});
   }
-  return {{"id", glossary.id()},
-          {"name", glossary.name()},
-          {"version", glossary.version()},
-          {"shared", glossary.shared()},
-          {"read_only", glossary.read_only()},
-          {"temporary", glossary.temporary()},
-          {"dictionaries", std::move(dictionaries)}};
+  return json;
 }
 
 Json ToJson(const v1::TranslationMemory& memory) {
-  return {{"id", memory.id()},
-          {"name", memory.name()},
-          {"version", memory.version()},
-          {"shared", memory.shared()},
-          {"read_only", memory.read_only()},
-          {"temporary", memory.temporary()},
-          {"source_language", memory.source_language()},
-          {"target_language", memory.target_language()},
-          {"segment_count", memory.segment_count()}};
+  return FieldsOf(memory, {"id", "name", "version", "shared", "read_only", "temporary",
+                           "source_language", "target_language", "segment_count"});
 }
 
 Json ToJson(const LoadReport& report) {

@@ -42,10 +42,9 @@ std::string AlignedWords(const std::string& source, const std::string& target,
 
 // {"source", "target", "score", "log_prob", "perplexity", "tokens", "token_scores", "quality"}
 Json ToJson(const v1::ScorePair& pair, const v1::PairScore& score);
-// {"text", "tokens", "token_ids"}
-Json ToJson(const std::string& text, const v1::TokenizedText& tokens);
-// {"text", "languages": [{"language", "confidence"}, ...]}
-Json ToJson(const std::string& text, const v1::DetectedText& detected);
+// {"text", "tokens", "token_ids"} of a TokenizedText; {"text", "languages": [{"language",
+// "confidence"}, ...]} of a DetectedText.
+Json ToJson(const std::string& text, const google::protobuf::Message& about);
 // The same in a line of text: "fr 0.94  ca 0.03", or "und" if nothing suggests any.
 std::string GuessesOf(const v1::DetectedText& detected);
 Json ToJson(const v1::Model& model);

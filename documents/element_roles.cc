@@ -1,6 +1,7 @@
 // Which role the elements of a part have: their names are looked up with the namespaces that are in
 // force where they stand, because programs differ in their prefixes (<w:p>, <ns0:p>, <p>).
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -22,8 +23,11 @@ class RoleFinder {
  public:
   RoleFinder(std::string_view part, const XmlVocabulary& vocabulary, Patience* patience)
       : part_(part), vocabulary_(vocabulary), patience_(patience) {
-    for (const RoleOfElement& element : vocabulary.elements) {
-      spaces_[element.space].emplace(element.name, element.role);
+    for (const auto& [space, role, names] : vocabulary.elements) {
+      for (size_t at = 0, end = 0; end < names.size(); at = end + 1) {
+        end = std::min(names.find(' ', at), names.size());
+        spaces_[space].emplace(names.substr(at, end - at), role);
+      }
     }
   }
 

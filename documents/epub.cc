@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "documents/container.h"
 #include "documents/container_formats.h"
 #include "documents/rich_text.h"
@@ -23,30 +22,18 @@ constexpr std::pair<std::string_view, std::string_view> kBookSpaces[] = {
 
 // Other elements are blocks; names are in lower case.  The annotations of ruby, which say how words
 // of the source language are pronounced, stay behind the words.
-constexpr RoleOfElement kXhtmlElements[] = {
-    {"", "a", Role::kGroup},          {"", "abbr", Role::kGroup},    {"", "acronym", Role::kGroup},
-    {"", "b", Role::kGroup},          {"", "bdi", Role::kGroup},     {"", "bdo", Role::kGroup},
-    {"", "big", Role::kGroup},        {"", "cite", Role::kGroup},    {"", "data", Role::kGroup},
-    {"", "del", Role::kGroup},        {"", "dfn", Role::kGroup},     {"", "em", Role::kGroup},
-    {"", "font", Role::kGroup},       {"", "i", Role::kGroup},       {"", "ins", Role::kGroup},
-    {"", "label", Role::kGroup},      {"", "mark", Role::kGroup},    {"", "q", Role::kGroup},
-    {"", "s", Role::kGroup},          {"", "small", Role::kGroup},   {"", "span", Role::kGroup},
-    {"", "strike", Role::kGroup},     {"", "strong", Role::kGroup},  {"", "sub", Role::kGroup},
-    {"", "sup", Role::kGroup},        {"", "time", Role::kGroup},    {"", "u", Role::kGroup},
-    {"", "code", Role::kCode},        {"", "kbd", Role::kCode},      {"", "samp", Role::kCode},
-    {"", "tt", Role::kCode},          {"", "var", Role::kCode},      {"", "rb", Role::kGroup},
-    {"", "ruby", Role::kGroup},       {"", "rp", Role::kMark},       {"", "rt", Role::kMark},
-    {"", "rtc", Role::kMark},         {"", "br", Role::kLine},       {"", "audio", Role::kMark},
-    {"", "iframe", Role::kMark},      {"", "img", Role::kMark},      {"", "input", Role::kMark},
-    {"", "object", Role::kMark},      {"", "video", Role::kMark},    {"", "wbr", Role::kMark},
-    {"", "math", Role::kSkipped},     {"", "pre", Role::kSkipped},   {"", "script", Role::kSkipped},
-    {"", "select", Role::kSkipped},   {"", "style", Role::kSkipped}, {"", "svg", Role::kSkipped},
-    {"", "textarea", Role::kSkipped},
+constexpr RoleOfElements kXhtmlElements[] = {
+    {"", Role::kGroup,
+     "a abbr acronym b bdi bdo big cite data del dfn em font i ins label mark q s small "
+     "span strike strong sub sup time u rb ruby"},
+    {"", Role::kCode, "code kbd samp tt var"},
+    {"", Role::kMark, "rp rt rtc audio iframe img input object video wbr"},
+    {"", Role::kLine, "br"},
+    {"", Role::kSkipped, "math pre script select style svg textarea"},
 };
-constexpr RoleOfElement kNcxElements[] = {{"ncx", "text", Role::kParagraph}};
-constexpr RoleOfElement kPackageElements[] = {{"dc", "title", Role::kParagraph},
-                                              {"dc", "subject", Role::kParagraph},
-                                              {"dc", "description", Role::kParagraph}};
+constexpr RoleOfElements kNcxElements[] = {{"ncx", Role::kParagraph, "text"}};
+constexpr RoleOfElements kPackageElements[] = {
+    {"dc", Role::kParagraph, "title subject description"}};
 
 constexpr XmlVocabulary kXhtml = {XmlVocabulary::kXhtml, {}, kXhtmlElements, XmlKind::kXhtml};
 constexpr XmlVocabulary kNcx = {XmlVocabulary::kOpenDocument, kBookSpaces, kNcxElements,
@@ -140,7 +127,7 @@ absl::StatusOr<MemberReaders> FindBookMembers(Container* container,
     RETURN_IF_ERROR(AddPages(container, package, options.target_language, &readers));
   }
   if (!readers.empty()) return readers;
-  return absl::InvalidArgumentError(absl::StrCat(kContainer, ": names no package document"));
+  return InvalidArgumentError(kContainer, ": names no package document");
 }
 
 }  // namespace

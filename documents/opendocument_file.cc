@@ -20,44 +20,27 @@ constexpr std::pair<std::string_view, std::string_view> kOpenDocumentSpaces[] = 
     {"dc", "http://purl.org/dc/elements/1.1/"},
 };
 
-constexpr RoleOfElement kOpenDocumentElements[] = {
-    {"text", "p", Role::kParagraph},
-    {"text", "h", Role::kParagraph},
-    {"text", "span", Role::kRun},
-    {"text", "a", Role::kGroup},
-    {"text", "meta", Role::kGroup},
-    {"text", "s", Role::kSpace},
-    {"text", "tab", Role::kSpace},
-    {"text", "line-break", Role::kSpace},
-    {"text", "soft-page-break", Role::kIgnored},
-    {"text", "bookmark-start", Role::kOrdered},
-    {"text", "bookmark-end", Role::kOrdered},
-    {"text", "reference-mark-start", Role::kOrdered},
-    {"text", "reference-mark-end", Role::kOrdered},
-    {"text", "change-start", Role::kOrdered},
-    {"text", "change-end", Role::kOrdered},
-    {"text", "toc-mark-start", Role::kOrdered},
-    {"text", "toc-mark-end", Role::kOrdered},
-    {"text", "user-index-mark-start", Role::kOrdered},
-    {"text", "user-index-mark-end", Role::kOrdered},
-    {"text", "alphabetical-index-mark-start", Role::kOrdered},
-    {"text", "alphabetical-index-mark-end", Role::kOrdered},
-    {"text", "tracked-changes", Role::kSkipped},
-    {"text", "index-title-template", Role::kParagraph},
-    {"office", "annotation", Role::kNote},
-    {"office", "annotation-end", Role::kOrdered},
-    {"presentation", "header-decl", Role::kParagraph},
-    {"presentation", "footer-decl", Role::kParagraph},
-    {"table", "table-cell", Role::kCell},
-    {"table", "tracked-changes", Role::kSkipped},
-    {"style", "style", Role::kStyle},
+constexpr RoleOfElements kOpenDocumentElements[] = {
+    {"text", Role::kParagraph, "p h index-title-template"},
+    {"text", Role::kRun, "span"},
+    {"text", Role::kGroup, "a meta"},
+    {"text", Role::kSpace, "s tab line-break"},
+    {"text", Role::kIgnored, "soft-page-break"},
+    {"text", Role::kOrdered,
+     "bookmark-start bookmark-end reference-mark-start reference-mark-end change-start "
+     "change-end toc-mark-start toc-mark-end user-index-mark-start user-index-mark-end "
+     "alphabetical-index-mark-start alphabetical-index-mark-end"},
+    {"text", Role::kSkipped, "tracked-changes"},
+    {"office", Role::kNote, "annotation"},
+    {"office", Role::kOrdered, "annotation-end"},
+    {"presentation", Role::kParagraph, "header-decl footer-decl"},
+    {"table", Role::kCell, "table-cell"},
+    {"table", Role::kSkipped, "tracked-changes"},
+    {"style", Role::kStyle, "style"},
 };
 
-constexpr RoleOfElement kOpenDocumentProperties[] = {
-    {"dc", "title", Role::kParagraph},
-    {"dc", "subject", Role::kParagraph},
-    {"dc", "description", Role::kParagraph},
-};
+constexpr RoleOfElements kOpenDocumentProperties[] = {
+    {"dc", Role::kParagraph, "title subject description"}};
 
 constexpr XmlVocabulary kOpenDocumentText = {XmlVocabulary::kOpenDocument, kOpenDocumentSpaces,
                                              kOpenDocumentElements};

@@ -51,17 +51,18 @@ enum class Role : uint8_t {
   kCell,   // OpenDocument: of a table; translated if it is text
 };
 
-struct RoleOfElement {
+// Elements with the same role.
+struct RoleOfElements {
   std::string_view space;  // a short name of XmlVocabulary::spaces; "": any, and names by any case
-  std::string_view name;
   Role role;
+  std::string_view names;  // with spaces between them
 };
 
 struct XmlVocabulary {
   enum Kind { kOffice, kOpenDocument, kXhtml } kind;
   // Addresses of namespaces, and the short name that the elements have for each.
   absl::Span<const std::pair<std::string_view, std::string_view>> spaces;
-  absl::Span<const RoleOfElement> elements;
+  absl::Span<const RoleOfElements> elements;
   XmlKind reads = XmlKind::kFile;
 };
 

@@ -5,51 +5,22 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "documents/source_text.h"
 
 namespace dragoman {
 namespace {
 
 constexpr size_t kBytesOfFormat = 2 * sizeof(TextFormat) + 128;
 
-template <size_t n>
-bool IsOneOf(std::string_view name, const std::string_view (&names)[n]) {
-  return std::find(std::begin(names), std::end(names), name) != std::end(names);
-}
-
 // What a word processor notes of text that nobody sees.
-constexpr std::string_view kUnseen[] = {"altLang",
-                                        "asian",
-                                        "bmk",
-                                        "complex",
-                                        "country",
-                                        "dirty",
-                                        "err",
-                                        "lang",
-                                        "language",
-                                        "noProof",
-                                        "paragraph-rsid",
-                                        "proofErr",
-                                        "rsid",
-                                        "smtClean",
-                                        "smtId",
-                                        "country-asian",
-                                        "country-complex",
-                                        "language-asian",
-                                        "language-complex"};
+constexpr std::string_view kUnseen =
+    " altLang asian bmk complex country dirty err lang language noProof paragraph-rsid proofErr "
+    "rsid "
+    "smtClean smtId country-asian country-complex language-asian language-complex ";
 
-constexpr std::string_view kCodeStyles[] = {"Code",
-                                            "CodeBlock",
-                                            "HTMLCode",
-                                            "HTMLPreformatted",
-                                            "Preformatted_20_Text",
-                                            "PreformattedText",
-                                            "SourceCode",
-                                            "SourceText",
-                                            "Teletype",
-                                            "Source_20_Text",
-                                            "VerbatimChar",
-                                            "HTMLKeyboard",
-                                            "HTMLSample"};
+constexpr std::string_view kCodeStyles =
+    " Code CodeBlock HTMLCode HTMLPreformatted Preformatted_20_Text PreformattedText SourceCode "
+    "SourceText Teletype Source_20_Text VerbatimChar HTMLKeyboard HTMLSample ";
 
 // What of <w:rPr> is seen.
 std::string KeyOfProperties(std::string_view properties, bool* code, Patience* patience) {
@@ -66,14 +37,14 @@ std::string KeyOfProperties(std::string_view properties, bool* code, Patience* p
     const std::string_view name = LocalXmlName(event.name);
     if (i == 0) {
       for (const XmlAttribute& attribute : XmlAttributes(bytes(event))) {
-        if (IsOneOf(LocalXmlName(attribute.name), kUnseen)) continue;
+        if (IsAmong(LocalXmlName(attribute.name), kUnseen)) continue;
         key.append(attribute.name).append("=").append(attribute.value).append(" ");
       }
       continue;
     }
     const size_t end = (*events)[event.partner].end;
-    if (name == "rStyle" && IsOneOf(AttributeNamed(bytes(event), "val"), kCodeStyles)) *code = true;
-    if (!IsOneOf(name, kUnseen)) key += properties.substr(event.begin, end - event.begin);
+    if (name == "rStyle" && IsAmong(AttributeNamed(bytes(event), "val"), kCodeStyles)) *code = true;
+    if (!IsAmong(name, kUnseen)) key += properties.substr(event.begin, end - event.begin);
     i = event.partner;
   }
   return key;
@@ -97,7 +68,7 @@ void TextFormats::AddStyle(absl::Span<const XmlEvent> events, size_t i) {
   const std::string_view tag = Tag(events[i]);
   Style style;
   const std::string parent = AttributeNamed(tag, "parent-style-name");
-  style.code = IsOneOf(parent, kCodeStyles);
+  style.code = IsAmong(parent, kCodeStyles);
   if (!parent.empty()) absl::StrAppend(&style.key, parent, "\n");
   for (size_t child = i + 1; child < events[i].partner; ++child) {
     if (events[child].kind == XmlEvent::kText || events[child].kind == XmlEvent::kEnd) continue;
@@ -107,7 +78,7 @@ void TextFormats::AddStyle(absl::Span<const XmlEvent> events, size_t i) {
       continue;
     }
     for (const XmlAttribute& attribute : XmlAttributes(Tag(events[child]))) {
-      if (IsOneOf(LocalXmlName(attribute.name), kUnseen)) continue;
+      if (IsAmong(LocalXmlName(attribute.name), kUnseen)) continue;
       style.key.append(attribute.name).append("=").append(attribute.value).append(" ");
     }
   }
@@ -119,7 +90,7 @@ TextFormats::Style TextFormats::StyleOf(std::string_view tag, std::string_view f
   const std::string name = AttributeNamed(tag, "style-name");
   const auto style = styles_.find(absl::StrCat(std::string(family), " ", name));
   if (style != styles_.end()) return style->second;
-  return {.key = name, .code = IsOneOf(name, kCodeStyles)};
+  return {.key = name, .code = IsAmong(name, kCodeStyles)};
 }
 
 bool TextFormats::IsTranslated(absl::Span<const XmlEvent> events, size_t i) const {
@@ -129,7 +100,7 @@ bool TextFormats::IsTranslated(absl::Span<const XmlEvent> events, size_t i) cons
   const size_t last = std::min(i + 4, events[i].partner);
   for (size_t child = i + 1; child < last; ++child) {
     if (LocalXmlName(events[child].name) == "pStyle") {
-      return !IsOneOf(AttributeNamed(Tag(events[child]), "val"), kCodeStyles);
+      return !IsAmong(AttributeNamed(Tag(events[child]), "val"), kCodeStyles);
     }
   }
   return true;

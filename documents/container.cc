@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
@@ -27,8 +26,7 @@ absl::Status CheckName(const std::string& name) {
   if (!leads_out && !name.starts_with('/') && name.find('\0') == name.npos) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("names \"", ValidUtf8(name), "\", want a path within the file"));
+  return InvalidArgumentError("names \"", ValidUtf8(name), "\", want a path within the file");
 }
 
 absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
@@ -46,8 +44,7 @@ absl::Status NotAContainer(absl::Span<const std::byte> bytes) {
 absl::Status CheckWritten(std::string_view part, Patience* patience) {
   const absl::Status read = ReadXmlEvents(part, patience, XmlKind::kXhtml).status();
   if (!absl::IsInvalidArgument(read)) return read;
-  return absl::InternalError(
-      absl::StrCat("the translation is not XML that can be read: ", read.message()));
+  return InternalError("the translation is not XML that can be read: ", read.message());
 }
 
 }  // namespace
@@ -109,17 +106,15 @@ absl::StatusOr<std::unique_ptr<Document>> Container::Open(const std::string& inp
 
 absl::StatusOr<std::string> Container::Unpack(const ZipArchive::Entry& entry) {
   if (entry.size > options_.max_part_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", entry.size, " bytes, the most is ", options_.max_part_bytes));
+    return InvalidArgumentError("has ", entry.size, " bytes, the most is ",
+                                options_.max_part_bytes);
   }
   if (entry.size > kSmall && entry.size / ZipArchive::kMaxRatio > entry.packed.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("claims ", entry.size, " bytes out of ", entry.packed.size()));
+    return InvalidArgumentError("claims ", entry.size, " bytes out of ", entry.packed.size());
   }
   if (entry.size > options_.max_total_bytes - total_bytes_) {
-    return absl::InvalidArgumentError(absl::StrCat("and the parts before it have more than ",
-                                                   options_.max_total_bytes,
-                                                   " bytes, which is the most"));
+    return InvalidArgumentError("and the parts before it have more than ", options_.max_total_bytes,
+                                " bytes, which is the most");
   }
   total_bytes_ += entry.size;
   if (!patience_.Takes(entry.size) || !patience_.Lasts(entry.size)) return patience_.status();
@@ -142,8 +137,7 @@ absl::Status Container::Copy(const ZipArchive::Entry& entry) {
 
 absl::StatusOr<std::string> Container::Read(const std::string& name) {
   const ZipArchive::Entry* const entry = archive_.Find(name);
-  if (entry == nullptr)
-    return absl::InvalidArgumentError(absl::StrCat("has no member ", ValidUtf8(name)));
+  if (entry == nullptr) return InvalidArgumentError("has no member ", ValidUtf8(name));
   absl::StatusOr<std::string> content = Unpack(*entry);
   if (!content.ok()) return InMember(name, content.status());
   return content;

@@ -139,7 +139,7 @@ class File : public Document {
     std::ofstream file(output_, std::ios::binary | std::ios::trunc);
     file.write(encoded.data(), static_cast<std::streamsize>(encoded.size()));
     file.close();
-    if (!file) return absl::UnavailableError(absl::StrCat("cannot write ", output_));
+    if (!file) return UnavailableError("cannot write ", output_);
     return absl::OkStatus();
   }
 
@@ -153,8 +153,8 @@ class File : public Document {
     options.max_memory *= 2;  // the translation may be longer
     const absl::Status read = format_.reader(out, options).status();
     if (!absl::IsInvalidArgument(read)) return read;
-    return absl::InternalError(absl::StrCat("the translation is not ", std::string(format_.name),
-                                            " that can be read: ", read.message()));
+    return InternalError("the translation is not ", std::string(format_.name),
+                         " that can be read: ", read.message());
   }
 
   const DocumentFormat format_;
@@ -197,11 +197,10 @@ absl::StatusOr<std::unique_ptr<Document>> OpenDocument(const DocumentFormat& for
                                                        const DocumentOptions& options) {
   if (format.open != nullptr) return format.open(input, output, options);
   std::ifstream file(input, std::ios::binary | std::ios::ate);
-  if (!file) return absl::NotFoundError(absl::StrCat("cannot read ", input));
+  if (!file) return NotFoundError("cannot read ", input);
   if (static_cast<size_t>(file.tellg()) > options.max_part_bytes) {
-    return absl::InvalidArgumentError(absl::StrCat(input, " has ",
-                                                   static_cast<size_t>(file.tellg()),
-                                                   " bytes, the most is ", options.max_part_bytes));
+    return InvalidArgumentError(input, " has ", static_cast<size_t>(file.tellg()),
+                                " bytes, the most is ", options.max_part_bytes);
   }
   file.seekg(0);
   std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());

@@ -152,8 +152,8 @@ absl::StatusOr<TextEncoding> DecodeText(std::string_view format, const std::stri
       return encoding;
     }
     if (name == named) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "is not ", std::string(BeginningOf(named, 100)), ", or there is no such encoding"));
+      return InvalidArgumentError("is not ", std::string(BeginningOf(named, 100)),
+                                  ", or there is no such encoding");
     }
     encoding.name = "";
   }

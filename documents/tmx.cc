@@ -83,9 +83,9 @@ absl::Status FindLanguages(const std::vector<Unit>& units, const std::string& ow
   if (units.empty() || (!memory->source_language.empty() && !memory->target_language.empty())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("want to know which languages are the source and the target: its source is \"",
-                   own, "\", and it also has ", absl::StrJoin(tags, ", ")));
+  return InvalidArgumentError(
+      "want to know which languages are the source and the target: its source is \"", own,
+      "\", and it also has ", absl::StrJoin(tags, ", "));
 }
 
 const std::string* TextIn(const Unit& unit, const std::string& language) {

@@ -38,20 +38,18 @@ struct Vocabularies {
 // The id of each piece; the lower one for a piece that occurs twice.
 using Ids = std::unordered_map<std::string_view, int32_t>;
 
-Ids SourceIds(const Vocabularies& vocabularies) {
+Ids IdsOf(const Tokenizer& tokenizer, int size,
+          const std::string& (Tokenizer::*piece)(int32_t id) const) {
   Ids ids;
-  for (int32_t id = 0; id < vocabularies.tokenizer.source_vocabulary_size(); ++id) {
-    ids.emplace(vocabularies.tokenizer.SourcePiece(id), id);
-  }
+  for (int32_t id = 0; id < size; ++id) ids.emplace((tokenizer.*piece)(id), id);
   return ids;
 }
 
-Ids TargetIds(const Vocabularies& vocabularies) {
-  Ids ids;
-  for (int32_t id = 0; id < vocabularies.tokenizer.target_vocabulary_size(); ++id) {
-    ids.emplace(vocabularies.tokenizer.TargetPiece(id), id);
-  }
-  return ids;
+Ids SourceIds(const Tokenizer& tokenizer) {
+  return IdsOf(tokenizer, tokenizer.source_vocabulary_size(), &Tokenizer::SourcePiece);
+}
+Ids TargetIds(const Tokenizer& tokenizer) {
+  return IdsOf(tokenizer, tokenizer.target_vocabulary_size(), &Tokenizer::TargetPiece);
 }
 
 absl::string_view ToAbsl(std::string_view text) { return {text.data(), text.size()}; }
@@ -115,8 +113,7 @@ absl::StatusOr<double> ParseProbability(std::string_view text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, probability);
   if (error != std::errc() || stop != end || !(probability >= 0.0 && std::isfinite(probability))) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", ToAbsl(text.substr(0, 40)), "\" is not a probability"));
+    return InvalidArgumentError("\"", ToAbsl(text.substr(0, 40)), "\" is not a probability");
   }
   return probability;
 }
@@ -132,20 +129,20 @@ absl::StatusOr<std::optional<TextLine>> ParseLine(std::string_view line, int num
   const int count = Split(line, &fields);
   if (count == 0) return std::optional<TextLine>();
   if (count != 3) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("line ", number, " has ", count, " fields, want target source probability"));
+    return InvalidArgumentError("line ", number, " has ", count,
+                                " fields, want target source probability");
   }
   const absl::StatusOr<double> probability = ParseProbability(fields[2]);
   if (!probability.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("line ", number, ": ", probability.status().message()));
+    return InvalidArgumentError("line ", number, ": ", probability.status().message());
   }
   return std::optional<TextLine>({fields[0], fields[1], *probability});
 }
 
 absl::StatusOr<Table> ReadText(std::string_view text, const Vocabularies& vocabularies,
                                const ShortlistSource& source) {
-  const Ids source_ids = SourceIds(vocabularies), target_ids = TargetIds(vocabularies);
+  const Ids source_ids = SourceIds(vocabularies.tokenizer),
+            target_ids = TargetIds(vocabularies.tokenizer);
   std::vector<std::vector<Entry>> entries(vocabularies.source);
   const int32_t unknown_source = vocabularies.tokenizer.source_unknown_id();
   const int32_t unknown_target = vocabularies.tokenizer.target_unknown_id();
@@ -207,8 +204,7 @@ struct BinaryHeader {
 
 absl::StatusOr<BinaryHeader> ReadHeader(std::string_view bytes, int source_vocabulary) {
   if (bytes.size() < kHeaderWords * sizeof(uint64_t)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("has ", bytes.size(), " bytes, too few for a header"));
+    return InvalidArgumentError("has ", bytes.size(), " bytes, too few for a header");
   }
   const auto word = [&](size_t i) { return Read<uint64_t>(bytes, i); };
   const BinaryHeader header = {ClampToInt(word(2)), ClampToInt(word(3)), word(4), word(5)};
@@ -216,15 +212,13 @@ absl::StatusOr<BinaryHeader> ReadHeader(std::string_view bytes, int source_vocab
   if (header.offsets > bytes.size() || header.tokens > bytes.size() ||
       (kHeaderWords + header.offsets) * sizeof(uint64_t) + header.tokens * sizeof(uint32_t) !=
           bytes.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("has ", bytes.size(), " bytes, but a header of ",
-                                                   header.offsets, " offsets and ", header.tokens,
-                                                   " tokens"));
+    return InvalidArgumentError("has ", bytes.size(), " bytes, but a header of ", header.offsets,
+                                " offsets and ", header.tokens, " tokens");
   }
   if (Checksum(bytes) != word(1)) return absl::InvalidArgumentError("the checksum is wrong");
   if (header.offsets == 0 || header.offsets > static_cast<uint64_t>(source_vocabulary) + 1) {
-    return absl::InvalidArgumentError(absl::StrCat("has ", header.offsets, " offsets, want 1 to ",
-                                                   source_vocabulary + 1,
-                                                   ", one more than the model's source tokens"));
+    return InvalidArgumentError("has ", header.offsets, " offsets, want 1 to ",
+                                source_vocabulary + 1, ", one more than the model's source tokens");
   }
   return header;
 }
@@ -244,15 +238,14 @@ absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& voc
   for (uint64_t s = 0; s + 1 < header.offsets; ++s) {
     const uint64_t end = offset(s + 1);
     if (end < begin || end > header.tokens) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("offset ", s + 1, " is ", end, ", want ", begin, " to ", header.tokens));
+      return InvalidArgumentError("offset ", s + 1, " is ", end, ", want ", begin, " to ",
+                                  header.tokens);
     }
     for (; begin < end; ++begin) {
       const uint32_t token = Read<uint32_t>(ids, begin);
       if (token >= static_cast<uint32_t>(vocabularies.target)) {
-        return absl::InvalidArgumentError(absl::StrCat("target token ", token, " of source token ",
-                                                       s, " is not in the model's vocabulary of ",
-                                                       vocabularies.target));
+        return InvalidArgumentError("target token ", token, " of source token ", s,
+                                    " is not in the model's vocabulary of ", vocabularies.target);
       }
       table.lists[s].push_back(static_cast<int32_t>(token));
     }
@@ -264,8 +257,8 @@ absl::StatusOr<Table> ReadBinary(std::string_view bytes, const Vocabularies& voc
 
 // Adds to each source token the target token that is spelled the same, so that it can be copied.
 void AddSamePieces(const Vocabularies& vocabularies, Lists* lists) {
-  const Ids targets = TargetIds(vocabularies);
-  for (const auto& [piece, source] : SourceIds(vocabularies)) {
+  const Ids targets = TargetIds(vocabularies.tokenizer);
+  for (const auto& [piece, source] : SourceIds(vocabularies.tokenizer)) {
     if (const auto same = targets.find(piece); same != targets.end()) {
       (*lists)[source].push_back(same->second);
     }

@@ -336,7 +336,7 @@ absl::StatusOr<std::shared_ptr<const PieceModel>> ReadPieceModel(const std::stri
   const std::string_view bytes = file->text();
   std::string error;
   std::shared_ptr<const PieceModel> model = PieceModel::Load(bytes, &error);
-  if (model == nullptr) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error));
+  if (model == nullptr) return InvalidArgumentError(path, ": ", error);
   return model;
 }
 

@@ -205,7 +205,7 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path, bool ke
   ASSIGN_OR_RETURN(const std::shared_ptr<const MappedFile> mapped, MappedFile::Open(path));
   const std::string_view text = mapped->text();
   if (text.find('\0') != text.npos) {  // the parser would take it for the end
-    return absl::InvalidArgumentError(absl::StrCat(path, ": holds a NUL byte"));
+    return InvalidArgumentError(path, ": holds a NUL byte");
   }
   TokenizerFile file;
   TokenizerReader reader(&file, keeps_merges);
@@ -218,10 +218,10 @@ absl::StatusOr<TokenizerFile> ReadTokenizerFile(const std::string& path, bool ke
                                 ? absl::StrCat(rapidjson::GetParseError_En(result.Code()),
                                                " (byte ", result.Offset(), ")")
                                 : reader.why();
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", why));
+    return InvalidArgumentError(path, ": ", why);
   }
   if (!file.rest.is_object()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON object"));
+    return InvalidArgumentError(path, ": is no JSON object");
   }
   return file;
 }
@@ -655,9 +655,9 @@ absl::StatusOr<Result> ReadAs(const std::string& path, bool keeps_merges, Functi
   try {
     return understand(std::move(file));
   } catch (const Unsupported& error) {
-    return absl::UnimplementedError(absl::StrCat(path, ": ", error.what()));
+    return UnimplementedError(path, ": ", error.what());
   } catch (const std::invalid_argument& error) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.what()));
+    return InvalidArgumentError(path, ": ", error.what());
   }
 }
 

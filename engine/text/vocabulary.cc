@@ -16,8 +16,8 @@ namespace {
 constexpr int64_t kMaxVocabulary = 10'000'000;  // a larger id is a damaged file, not a vocabulary
 
 absl::Status WrongId(const std::string& piece, const std::string& id) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the id of \"", piece, "\" is ", id, ", want a whole number from 0 to ", kMaxVocabulary - 1));
+  return InvalidArgumentError("the id of \"", piece, "\" is ", id,
+                              ", want a whole number from 0 to ", kMaxVocabulary - 1);
 }
 
 // The usual kind of file, in a third of the time that it takes to parse it as a whole.
@@ -44,8 +44,7 @@ absl::StatusOr<Vocabulary> Vocabulary::ReadJson(const std::string& path) {
     const absl::Status status =
         whole ? vocabulary.Add(piece, id.get<int64_t>()) : WrongId(piece, Describe(id));
     if (!status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": ", absl::string_view(status.message())));
+      return InvalidArgumentError(path, ": ", absl::string_view(status.message()));
     }
   }
   return vocabulary;
@@ -56,8 +55,7 @@ absl::Status Vocabulary::Add(const std::string& piece, int64_t id) {
   const auto it = ids_.emplace(piece, static_cast<int32_t>(id)).first;
   if (id >= size()) pieces_.resize(id + 1);
   if (pieces_[id] != nullptr && *pieces_[id] != piece) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("both \"", *pieces_[id], "\" and \"", piece, "\" have the id ", id));
+    return InvalidArgumentError("both \"", *pieces_[id], "\" and \"", piece, "\" have the id ", id);
   }
   pieces_[id] = &it->first;
   return absl::OkStatus();

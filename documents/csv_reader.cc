@@ -54,8 +54,8 @@ class CsvReader {
  private:
   absl::Status FindColumns(const std::vector<CsvCell>& row) {
     if (columns_.size() > kMostColumns) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(columns_.size(), " columns are named, the most is ", kMostColumns));
+      return InvalidArgumentError(columns_.size(), " columns are named, the most is ",
+                                  kMostColumns);
     }
     std::vector<std::string> names;
     for (const CsvCell& cell : row) names.push_back(cell.text);
@@ -75,9 +75,8 @@ class CsvReader {
   }
 
   static absl::Status Unknown(const std::string& column, const std::vector<std::string>& names) {
-    return DamagedLine(
-        1, absl::StrCat("has no column \"", column, "\"; name those to be translated, of: ",
-                        std::string(BeginningOf(absl::StrJoin(names, ", "), 200))));
+    return DamagedLine(1, "has no column \"", column, "\"; name those to be translated, of: ",
+                       std::string(BeginningOf(absl::StrJoin(names, ", "), 200)));
   }
 
   void Add(const CsvCell& cell) {

@@ -157,7 +157,7 @@ class FluentReader {
   absl::Status ReadPlaceable(int depth, bool* selection, Found* found) {
     const size_t open = at_;
     if (depth == kMostFluentDepth) {
-      return DamagedAt(part_, open, absl::StrCat("nests deeper than ", kMostFluentDepth));
+      return DamagedAt(part_, open, "nests deeper than ", kMostFluentDepth);
     }
     for (++at_; at_ < part_.size() && part_[at_] != '}';) {
       const std::string_view rest = part_.substr(at_);

@@ -8,10 +8,6 @@
 // What is written is escaped as the file is: with "\u00e9" if it has such escapes and no other
 // characters than ASCII, with "\/" if it has these.  Keys stay as they are.
 
-#include <rapidjson/error/en.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -19,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/icu_message.h"
 #include "documents/inline_text.h"
-#include "documents/passage_list.h"
+#include "documents/json_events.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/patience.h"
@@ -40,23 +36,15 @@ JsonStyle JsonStyleOf(std::string_view part) {
 }
 
 std::string SpellJson(std::string_view text, JsonStyle style) {
-  static constexpr std::string_view kCharacters = "\n\t\r\b\f\"\\", kLetters = "ntrbf\"\\";
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    const char32_t c = NextCodePoint(text, &at);
-    const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
-    if (found != kCharacters.npos) {
-      out += {'\\', kLetters[found]};
-    } else if (c == '/' && style.slashes) {
-      out += "\\/";
-    } else if (c >= 0x20 && (c < 0x80 || !style.ascii)) {
-      out += text.substr(begin, at - begin);
-    } else {
-      AppendUnicodeEscape(c, &out);
-    }
-  }
-  return out;
+  static constexpr std::string_view kCharacters = "\n\t\r\b\f\"\\/", kLetters = "ntrbf\"\\/";
+  const auto write = [&](char32_t c, std::string* out) {
+    const bool shown = c >= 0x20 && (c < 0x80 || !style.ascii);
+    if (shown) AppendUtf8(c, out);
+    return shown;
+  };
+  const std::string_view escaped =
+      kCharacters.substr(0, kCharacters.size() - (style.slashes ? 0 : 1));
+  return WithEscapes(text, escaped, kLetters, write);
 }
 
 // For each byte of the characters of a string, and their end, where it is written in `raw`.
@@ -88,18 +76,11 @@ std::vector<size_t> Places(std::string_view raw) {
 // message while it is read.
 constexpr size_t kBytesOfLevel = 32, kBytesOfBranches = 48;
 
-class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonHandler> {
+class JsonHandler : public JsonEvents<JsonHandler> {
  public:
   JsonHandler(std::string_view part, bool arb, const DocumentOptions& options)
-      : part_(part),
-        arb_(arb),
-        options_(options),
-        patience_(options),
-        style_(JsonStyleOf(part)),
-        lines_(part) {}
+      : JsonEvents(part, options), arb_(arb), options_(options), style_(JsonStyleOf(part)) {}
 
-  // Called behind each thing that is read; false ends the reading.
-  bool Default() { return Advance(); }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     key_.assign(text, size);
     return Advance();
@@ -115,27 +96,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
     return true;
   }
 
-  absl::Status Read() {
-    rapidjson::MemoryStream stream(part_.data(), part_.size());
-    stream_ = &stream;
-    rapidjson::Reader reader;
-    constexpr unsigned kFlags =
-        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-    if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
-    RETURN_IF_ERROR(patience_.status());
-    const size_t place = std::min(reader.GetErrorOffset(), part_.size());
-    return DamagedAt(
-        part_, place,
-        absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
-  }
-
-  Passages TakePassages() { return passages_.Take(); }
-
  private:
-  bool Advance() {
-    const size_t begin = std::exchange(place_, stream_->Tell());
-    return patience_.Lasts(place_ - begin);
-  }
   // `kept_` counts the open values inside of one whose key begins with "@".
   bool Open() {
     ++depth_;
@@ -155,8 +116,8 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
 
   void AddString(std::string_view text, size_t begin, size_t end) {
     if (arb_ && depth_ == 1 && key_ == "@@locale" && !options_.target_language.empty()) {
-      naming_ =
-          Replacement(begin, end, lines_.At(begin), SpellJson(options_.target_language, style_));
+      passages_.AddBeforeNext(
+          Replacement(begin, end, lines_.At(begin), SpellJson(options_.target_language, style_)));
     }
     if (IsRemark() || !HasWords(text)) return;
     // What is found of the branches of a message, and where.
@@ -171,7 +132,7 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
       const auto spell = [style = style_, quotes](std::string_view characters) {
         return SpellJson(quotes ? std::string(characters) : SpellApostrophes(characters), style);
       };
-      return Add(PlainPassage(begin, end, lines_.At(begin), text, spell));
+      return passages_.Add(PlainPassage(begin, end, lines_.At(begin), text, spell));
     }
     if (places.size() != text.size() + 1) return;
     for (const IcuText& branch : icu) {
@@ -183,42 +144,25 @@ class JsonHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, JsonH
         return SpellJson(SpellIcuText(translation, number), style);
       };
       const size_t from = begin + places[branch.begin], to = begin + places[branch.end];
-      Add(PlainPassage(from, to, lines_.At(from), ReadIcuText(characters, number), spell));
+      passages_.Add(
+          PlainPassage(from, to, lines_.At(from), ReadIcuText(characters, number), spell));
     }
   }
 
-  void Add(Passage passage) {
-    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
-    passages_.Add(std::move(passage));
-  }
-
-  const std::string_view part_;
   const bool arb_;
   const DocumentOptions& options_;
-  Patience patience_;
   const JsonStyle style_;
-  LineCounter lines_;
-  const rapidjson::MemoryStream* stream_ = nullptr;
-  size_t place_ = 0;  // behind what was read
-  std::string key_;   // of the next value
+  std::string key_;  // of the next value
   int depth_ = 0, kept_ = 0;
-  std::optional<Passage> naming_;  // of the target language, in front of the next passage
-  PassageList passages_{&patience_};
 };
-
-Passages ReadStrings(std::string_view part, bool arb, const DocumentOptions& options) {
-  JsonHandler handler(part, arb, options);
-  RETURN_IF_ERROR(handler.Read());
-  return handler.TakePassages();
-}
 
 }  // namespace
 
 Passages ReadJson(std::string_view part, const DocumentOptions& options) {
-  return ReadStrings(part, false, options);
+  return JsonHandler(part, false, options).Read();
 }
 Passages ReadArb(std::string_view part, const DocumentOptions& options) {
-  return ReadStrings(part, true, options);
+  return JsonHandler(part, true, options).Read();
 }
 
 }  // namespace dragoman

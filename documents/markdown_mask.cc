@@ -232,13 +232,10 @@ class Masker {
     of_directive_ = option || (rest.starts_with(":::") && Line(content).find('{') != rest.npos);
     if (option || (after_blank && content == line && rest.starts_with("% "))) {
       kept = end;  // ":class: dropdown"; a comment of MyST, a title of Pandoc
-    } else if (after_blank && IsDrawnTable(content, end)) {
+    } else if (after_blank &&
+               (IsDrawnTable(content, end) || (content == line && IsModule(Line(content))))) {
       kept = end;
       while (kept < source_.size() && !IsBlankMarkdown(Line(kept + 1))) kept = EndOfLine(kept + 1);
-    } else if (after_blank && content == line && IsModule(Line(content))) {
-      size_t last = end;
-      while (last < source_.size() && !IsBlankMarkdown(Line(last + 1))) last = EndOfLine(last + 1);
-      kept = last;
     } else if (rest.starts_with("$$") || rest.starts_with("%%") || rest.starts_with("\\begin{")) {
       const std::string_view close = rest[0] == '\\' ? "\\end{" : rest.substr(0, 2);
       const size_t at = rest.substr(0, kMostKept).find(close, 2);

@@ -7,7 +7,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "documents/passage_tags.h"
 #include "documents/source_text.h"
 #include "engine/base/utf8.h"
@@ -61,10 +60,6 @@ bool HaveTags(std::string_view text, std::string_view other) {
                       return text.substr(a.begin, a.end - a.begin) ==
                              other.substr(b.begin, b.end - b.begin);
                     });
-}
-
-std::vector<std::string> SplitLines(std::string_view text) {
-  return absl::StrSplit(absl::string_view(text.data(), text.size()), '\n');
 }
 
 bool IsBlankLine(std::string_view line) { return line.find_first_not_of(kLineSpaces) == line.npos; }

@@ -5,6 +5,7 @@
 #ifndef DRAGOMAN_DOCUMENTS_PASSAGE_LIST_H_
 #define DRAGOMAN_DOCUMENTS_PASSAGE_LIST_H_
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,11 @@ class PassageList {
   // REQUIRES: `patience`, which is that of the reader, outlives it.
   explicit PassageList(Patience* patience) : patience_(patience) {}
 
+  // What is added in front of the next one, if there is any: it names the target language.
+  void AddBeforeNext(std::optional<Passage> passage) { before_next_ = std::move(passage); }
+
   void Add(Passage passage) {
+    if (before_next_.has_value()) Add(*std::exchange(before_next_, std::nullopt));
     // The text, its translation, and what is written.
     if (!patience_->Takes(kBytesOfPassage + 3 * passage.text.size())) return;
     if (!IsValidUtf8(passage.text)) passage.text = ValidUtf8(passage.text);
@@ -44,6 +49,7 @@ class PassageList {
 
   Patience* const patience_;
   std::vector<Passage> passages_;
+  std::optional<Passage> before_next_;
 };
 
 }  // namespace dragoman

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
 #include "documents/passage_list.h"
@@ -135,8 +134,8 @@ class PhpReader {
       constexpr std::string_view kNames =
           " return array declare define defined or exit die if empty isset array_merge ";
       if (!IsAmong(text, kNames)) {
-        return DamagedAt(part_, token.begin,
-                         absl::StrCat("has ", std::string(text), ", want an array of strings"));
+        return DamagedAt(part_, token.begin, "has ", std::string(text),
+                         ", want an array of strings");
       }
     } else if (text == "(" || text == "[") {
       const bool index = before.kind == PhpToken::kVariable || last == "]" || last == ")" ||

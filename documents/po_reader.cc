@@ -85,7 +85,7 @@ class PoReader {
 
   Passages Read() && {
     size_t at = 0;
-    if (!language_.empty()) header_ = Replacement(at, at, 1, NewHeader());
+    if (!language_.empty()) passages_.AddBeforeNext(Replacement(at, at, 1, NewHeader()));
     for (line_ = 1; at < part_.size(); ++line_) {
       const size_t end = std::min(part_.find('\n', at), part_.size());
       if (!patience_.Lasts(end + 1 - at)) return patience_.status();
@@ -142,7 +142,7 @@ class PoReader {
       const bool one_digit = keyword.size() == 9 && keyword.starts_with("msgstr[") &&
                              keyword[7] >= '0' && keyword[7] <= '9' && keyword[8] == ']';
       if (!one_digit) {
-        return DamagedLine(line_, absl::StrCat("unknown keyword ", std::string(keyword)));
+        return DamagedLine(line_, "unknown keyword ", std::string(keyword));
       }
       number = static_cast<size_t>(keyword[7] - '0');
       if (!entry_.plural.present) return DamagedLine(line_, "want msgid_plural first");
@@ -157,7 +157,7 @@ class PoReader {
 
   absl::Status Take(PoString* value, std::string_view keyword) {
     if (value->present) {
-      return DamagedLine(line_, absl::StrCat("has a second ", std::string(keyword)));
+      return DamagedLine(line_, "has a second ", std::string(keyword));
     }
     value_ = value;
     return absl::OkStatus();
@@ -221,7 +221,7 @@ class PoReader {
     const std::string charset = After(header, "charset=");
     if (!charset.empty() && charset != "CHARSET" && !IsNamed(charset, "utf-8") &&
         !IsNamed(charset, "utf8") && !IsNamed(charset, "us-ascii") && !IsNamed(charset, "ascii")) {
-      return DamagedLine(entry.line, absl::StrCat("is encoded in ", charset, ", want UTF-8"));
+      return DamagedLine(entry.line, "is encoded in ", charset, ", want UTF-8");
     }
     FillHeader(entry);
     const std::string forms = After(header, "nplurals=");
@@ -262,7 +262,7 @@ class PoReader {
 
   // Notes the header with what it lacks, for when there is something to be translated.
   void FillHeader(const PoEntry& entry) {
-    header_ = std::nullopt;
+    passages_.AddBeforeNext(std::nullopt);
     if (language_.empty()) return;
     const PoString& value = entry.forms[0].second;
     const std::string was(part_.substr(value.begin, value.end - value.begin));
@@ -280,7 +280,8 @@ class PoReader {
     if (lacks("Language:")) absl::StrAppend(&header, newline_, LanguageField());
     if (has_plurals_ && lacks("Plural-Forms:")) absl::StrAppend(&header, newline_, PluralField());
     if (header.size() == fields && !value.text.ends_with('\n')) header = was;
-    if (header != was) header_ = Replacement(value.begin, value.end, entry.line, header);
+    if (header == was) return;
+    passages_.AddBeforeNext(Replacement(value.begin, value.end, entry.line, header));
   }
 
   void AddPlural(const PoEntry& entry) {
@@ -309,7 +310,6 @@ class PoReader {
                                      return absl::StrCat(keyword, SpellPo(characters, newline));
                                    });
     passage.bilingual = true;
-    if (header_.has_value()) passages_.Add(*std::exchange(header_, std::nullopt));
     passages_.Add(std::move(passage));
   }
 
@@ -318,8 +318,7 @@ class PoReader {
   const std::string language_;  // of the translation
   const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   Patience patience_;
-  size_t forms_;                   // of a plural
-  std::optional<Passage> header_;  // with what it lacked, in front of the next passage
+  size_t forms_;  // of a plural
   int line_ = 1;
   PoEntry entry_;
   PoString domain_;

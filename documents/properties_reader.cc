@@ -35,23 +35,16 @@ Encoding EncodingOf(std::string_view part) {
 }
 
 std::string SpellValue(std::string_view text, Encoding encoding) {
-  static constexpr std::string_view kCharacters = "\n\t\r\f\\", kLetters = "ntrf\\";
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t begin = at;
-    const char32_t c = NextCodePoint(text, &at);
-    const size_t found = c < 0x80 ? kCharacters.find(static_cast<char>(c)) : kCharacters.npos;
-    if (found != kCharacters.npos) {
-      out += {'\\', kLetters[found]};
-    } else if (c >= 0x20 && (c < 0x80 || encoding == Encoding::kUtf8)) {
-      out += text.substr(begin, at - begin);
-    } else if (c >= 0x80 && c < 0x100 && encoding == Encoding::kLatin1) {
-      out += static_cast<char>(c);
+  return WithEscapes(text, "\n\t\r\f\\", "ntrf\\", [encoding](char32_t c, std::string* out) {
+    const bool byte = c < 0x80 || (c < 0x100 && encoding == Encoding::kLatin1);
+    if (c < 0x20 || (!byte && encoding != Encoding::kUtf8)) return false;
+    if (byte) {
+      *out += static_cast<char>(c);
     } else {
-      AppendUnicodeEscape(c, &out);
+      AppendUtf8(c, out);
     }
-  }
-  return out;
+    return true;
+  });
 }
 
 class PropertiesReader {

@@ -64,7 +64,7 @@ Passages ReadQtTs(std::string_view part, const DocumentOptions& options) {
     return event.kind == XmlEvent::kStart;
   });
   if (root != events.end() && root->name != "TS") {
-    return DamagedLine(root->line, absl::StrCat("is <", std::string(root->name), ">, want <TS>"));
+    return DamagedLine(root->line, "is <", std::string(root->name), ">, want <TS>");
   }
   PassageList passages(&patience);
   std::string language = options.target_language;

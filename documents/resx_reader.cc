@@ -8,7 +8,6 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
 #include "documents/passage_list.h"
@@ -46,8 +45,7 @@ Passages ReadResx(std::string_view part, const DocumentOptions& options) {
     if (event.kind != XmlEvent::kStart) continue;
     if (std::exchange(root, false)) {
       if (event.name == "root") continue;
-      return DamagedLine(event.line,
-                         absl::StrCat("is <", std::string(event.name), ">, want <root>"));
+      return DamagedLine(event.line, "is <", std::string(event.name), ">, want <root>");
     }
     const size_t value = FindXmlChild(events, i, "value");
     const bool text = event.name == "data" && IsResxText(XmlBytes(part, event));

@@ -6,17 +6,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "engine/base/status.h"
 #include "engine/base/utf8.h"
 
 namespace dragoman {
-
-absl::Status DamagedLine(int line, std::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("line ", line, ": ", std::string(what)));
-}
-
-absl::Status DamagedAt(std::string_view part, size_t place, std::string_view what) {
-  return DamagedLine(LineCounter(part).At(place), what);
-}
 
 int LineCounter::At(size_t place) {
   const std::string_view passed = part_.substr(place_, place - place_);
@@ -78,7 +72,7 @@ bool IsNamed(std::string_view name, std::string_view other) {
 }
 
 bool IsAmong(std::string_view name, std::string_view names) {
-  if (name.empty()) return false;
+  if (name.empty() || name.find(' ') != name.npos) return false;
   for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
     if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return true;
   }
@@ -107,12 +101,25 @@ size_t CutPlace(std::string_view text, size_t most) {
   return torn ? reference : size;
 }
 
-void AppendUnicodeEscape(char32_t c, std::string* out) {
-  if (c >= 0x10000) {
-    absl::StrAppendFormat(out, "\\u%04x", 0xd7c0 + (c >> 10));
-    c = 0xdc00 + (c & 0x3ff);
+std::string WithEscapes(std::string_view text, std::string_view characters,
+                        std::string_view letters,
+                        absl::FunctionRef<bool(char32_t c, std::string* out)> write) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    char32_t c = NextCodePoint(text, &at);
+    const size_t found = c < 0x80 ? characters.find(static_cast<char>(c)) : characters.npos;
+    if (found != characters.npos) {
+      out += {'\\', letters[found]};
+    } else if (!write(c, &out)) {
+      if (c >= 0x10000) absl::StrAppendFormat(&out, "\\u%04x", 0xd7c0 + (c >> 10));
+      absl::StrAppendFormat(&out, "\\u%04x", c < 0x10000 ? c : 0xdc00 + (c & 0x3ff));
+    }
   }
-  absl::StrAppendFormat(out, "\\u%04x", c);
+  return out;
+}
+
+std::vector<std::string> SplitLines(std::string_view text) {
+  return absl::StrSplit(absl::string_view(text.data(), text.size()), '\n');
 }
 
 std::string OneSpace(std::string_view text) {

@@ -6,15 +6,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "engine/base/status.h"
 
 namespace dragoman {
-
-// INVALID_ARGUMENT: "line 7: what".
-absl::Status DamagedLine(int line, std::string_view what);
-// DamagedLine for the line of a byte of the part.
-absl::Status DamagedAt(std::string_view part, size_t place, std::string_view what);
 
 // The lines of bytes of a part that are asked for in order.
 class LineCounter {
@@ -28,6 +26,15 @@ class LineCounter {
   size_t place_ = 0;
   int line_ = 1;
 };
+
+// INVALID_ARGUMENT: "line 7: what", of several parts as in absl::StrCat.
+absl::Status DamagedLine(int line, const auto&... what) {
+  return InvalidArgumentError("line ", line, ": ", what...);
+}
+// DamagedLine for the line of a byte of the part.
+absl::Status DamagedAt(std::string_view part, size_t place, const auto&... what) {
+  return DamagedLine(LineCounter(part).At(place), what...);
+}
 
 // INVALID_ARGUMENT, with the line, if the part is not UTF-8.
 absl::Status CheckUtf8(std::string_view part);
@@ -51,11 +58,18 @@ bool IsAscii(std::string_view text);
 // line, or else of a sentence, of a word, or at least of a character.  Not 0.
 size_t CutPlace(std::string_view text, size_t most);
 
+// The lines of a text, without the "\n" between them.
+std::vector<std::string> SplitLines(std::string_view text);
+
 // The text, with each stretch of white space as one space.
 std::string OneSpace(std::string_view text);
 
-// "\u00e9"; two of them, a surrogate pair, for a character above U+FFFF.
-void AppendUnicodeEscape(char32_t c, std::string* out);
+// The text with the escapes of many programs: a backslash and the one of `letters` in the place of
+// each of `characters`; "\u00e9" for what `write` does not write, and two of them, a surrogate
+// pair, above U+FFFF.
+std::string WithEscapes(std::string_view text, std::string_view characters,
+                        std::string_view letters,
+                        absl::FunctionRef<bool(char32_t c, std::string* out)> write);
 
 }  // namespace dragoman
 

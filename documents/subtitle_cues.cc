@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kBytesOfCue = 256;  // what is kept of one
 constexpr std::string_view kArrow = "-->";
-constexpr std::string_view kWantTime = "want a time such as 00:00:01,000 --> 00:00:02,000";
+constexpr char kWantTime[] = "want a time such as 00:00:01,000 --> 00:00:02,000";
 
 // Reads "01:02:03,456", "02:03.4" or "1:02:03" from the front of the text.
 std::optional<int64_t> TakeTime(std::string_view* text) {
@@ -165,7 +165,7 @@ class CueReader {
   void Warn(const SubtitleLine& first, int number) const {
     const std::string_view name = Of(first).substr(0, Of(first).find_first_of(" \t"));
     if (options_.warn == nullptr || (vtt_ && IsAmong(name, " NOTE STYLE REGION "))) return;
-    options_.warn(absl::StrCat("line ", number, ": stays as it is, ", std::string(kWantTime)));
+    options_.warn(absl::StrCat("line ", number, ": stays as it is, ", kWantTime));
   }
 
   // "Format: Layer, Start, End, Style, ..., Text"

@@ -10,16 +10,12 @@
 // source language has, whose texts are lines of one passage.  Those that are not to be translated
 // stay as they are.
 
-#include <rapidjson/error/en.h>
-#include <rapidjson/memorystream.h>
-#include <rapidjson/reader.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "documents/inline_text.h"
-#include "documents/passage_list.h"
+#include "documents/json_events.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
 #include "engine/base/json.h"
@@ -32,16 +28,13 @@ namespace {
 constexpr size_t kMostCatalogueDepth = 32;
 constexpr size_t kBytesOfCatalogueKey = 64;
 
-class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, CatalogueHandler> {
+class CatalogueHandler : public JsonEvents<CatalogueHandler> {
  public:
   CatalogueHandler(std::string_view part, const DocumentOptions& options)
-      : part_(part),
+      : JsonEvents(part, options),
         source_(options.source_language),
-        target_(options.target_language),
-        patience_(options),
-        lines_(part) {}
+        target_(options.target_language) {}
 
-  bool Default() { return Advance(); }
   bool Bool(bool value) {
     if (keys_.size() == 3 && keys_[2] == "shouldTranslate") entry_.translated = value;
     return Advance();
@@ -94,23 +87,6 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     return Advance();
   }
 
-  absl::Status Read() {
-    rapidjson::MemoryStream stream(part_.data(), part_.size());
-    stream_ = &stream;
-    rapidjson::Reader reader;
-    constexpr unsigned kFlags =
-        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag;
-    if (reader.Parse<kFlags>(stream, *this)) return absl::OkStatus();
-    RETURN_IF_ERROR(patience_.status());
-    const size_t place = std::min(reader.GetErrorOffset(), part_.size());
-    if (keys_.size() > kMostCatalogueDepth) return DamagedAt(part_, place, "nests too deep");
-    return DamagedAt(
-        part_, place,
-        absl::StrCat("is not JSON: ", rapidjson::GetParseError_En(reader.GetParseErrorCode())));
-  }
-
-  Passages TakePassages() { return passages_.Take(); }
-
  private:
   // A value, or the state, of a text that the source language has.
   struct Unit {
@@ -128,15 +104,11 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     bool languages = false;             // they have some
   };
 
-  bool Advance() {
-    const size_t at = stream_->Tell();
-    return patience_.Lasts(at - std::exchange(told_, at));
-  }
   bool Open() {
     keys_.emplace_back();
-    return keys_.size() <= kMostCatalogueDepth && Advance();
+    if (keys_.size() > kMostCatalogueDepth) why_ = "nests too deep";
+    return why_.empty() && Advance();
   }
-  size_t Here() const { return stream_->Tell(); }
   // The brace that was read last, or is to be read next.
   size_t BraceHere(char brace) const {
     return Here() < part_.size() && part_[Here()] == brace ? Here() : Here() - 1;
@@ -219,25 +191,17 @@ class CatalogueHandler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, 
     return absl::StrCat(out, std::string(object.substr(done)));
   }
 
-  const std::string_view part_;
   std::string source_;
   const std::string target_;
-  Patience patience_;
-  LineCounter lines_;
-  const rapidjson::MemoryStream* stream_ = nullptr;
-  size_t told_ = 0;
   size_t key_end_ = 0;
   std::vector<std::string> keys_;  // of the open objects
   Entry entry_;
-  PassageList passages_{&patience_};
 };
 
 }  // namespace
 
 Passages ReadXcstrings(std::string_view part, const DocumentOptions& options) {
-  CatalogueHandler handler(part, options);
-  RETURN_IF_ERROR(handler.Read());
-  return handler.TakePassages();
+  return CatalogueHandler(part, options).Read();
 }
 
 }  // namespace dragoman

@@ -69,8 +69,7 @@ class XliffReader {
 
   absl::Status ReadRoot(const XmlEvent& event) {
     if (LocalXmlName(event.name) != "xliff") {
-      return DamagedLine(event.line,
-                         absl::StrCat("is <", std::string(event.name), ">, want <xliff>"));
+      return DamagedLine(event.line, "is <", std::string(event.name), ">, want <xliff>");
     }
     second_ = XmlAttributeOr(Bytes(event), "version").starts_with("2");
     if (second_) NameLanguage(event, "trgLang");
@@ -79,13 +78,13 @@ class XliffReader {
 
   // If there is a next passage, the target language is written into this tag, if it has none.
   void NameLanguage(const XmlEvent& event, std::string_view attribute) {
-    naming_ = std::nullopt;
+    passages_.AddBeforeNext(std::nullopt);
     if (language_.empty() || !XmlAttributeOr(Bytes(event), attribute).empty()) return;
     if (Bytes(event).find(attribute) != part_.npos) return;  // an empty one
     const size_t place = event.begin + 1 + event.name.size();
-    naming_ = Replacement(
+    passages_.AddBeforeNext(Replacement(
         place, place, event.line,
-        absl::StrCat(" ", std::string(attribute), "=\"", EscapeXmlAttribute(language_), "\""));
+        absl::StrCat(" ", std::string(attribute), "=\"", EscapeXmlAttribute(language_), "\"")));
   }
 
   // Whether a target that has text is to be replaced.
@@ -149,7 +148,6 @@ class XliffReader {
 
   void Add(Passage passage) {
     passage.bilingual = true;
-    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
     passages_.Add(std::move(passage));
   }
 
@@ -215,9 +213,8 @@ class XliffReader {
   const std::string language_;
   Patience patience_;
   std::vector<XmlEvent> events_;
-  bool second_ = false;            // version 2
-  bool preserved_ = false;         // white space counts, in the element that is read
-  std::optional<Passage> naming_;  // of the target language, in front of the next passage
+  bool second_ = false;     // version 2
+  bool preserved_ = false;  // white space counts, in the element that is read
   PassageList passages_{&patience_};
 };
 

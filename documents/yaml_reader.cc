@@ -63,22 +63,11 @@ bool AreShown(std::string_view text) {
 }
 
 std::string Escaped(std::string_view text) {
-  std::string out = "\"";
-  for (size_t at = 0; at < text.size();) {
-    const char32_t c = NextCodePoint(text, &at);
-    if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '"' || c == '\\') {
-      out += {'\\', static_cast<char>(c)};
-    } else if (IsShown(c)) {
-      AppendUtf8(c, &out);
-    } else {
-      AppendUnicodeEscape(c, &out);
-    }
-  }
-  return out + "\"";
+  const auto write = [](char32_t c, std::string* out) {
+    if (IsShown(c)) AppendUtf8(c, out);
+    return IsShown(c);
+  };
+  return absl::StrCat("\"", WithEscapes(text, "\n\t\"\\", "nt\"\\", write), "\"");
 }
 
 // A value as yaml-cpp gives it.  Before version 0.8 it reads "\_" and "\N" as the bytes A0 and 85,
@@ -129,16 +118,6 @@ std::string OnlyShown(std::string_view text) {
     AppendUtf8(IsShown(c) || c == '\n' || c == '\t' ? c : ' ', &out);
   }
   return out;
-}
-
-std::vector<std::string> LinesOf(std::string_view text) {
-  std::vector<std::string> lines;
-  while (true) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    if (end == text.size()) return lines;
-    text.remove_prefix(end + 1);
-  }
 }
 
 // Behind the anchor of a scalar, and the tag that says that it is a string: "!" (as older versions
@@ -251,7 +230,7 @@ class ScalarFinder {
     const auto spell = [indent, folded](std::string_view translation) {
       std::string out;
       bool at_start = true, any = false;
-      for (std::string_view text_line : LinesOf(OnlyShown(translation))) {
+      for (std::string_view text_line : SplitLines(OnlyShown(translation))) {
         if (!std::exchange(at_start, false)) out += folded ? "\n\n" : "\n";
         // White space in front would be indentation, or keep a line from being folded.
         if (folded || !any) text_line.remove_prefix(SpacesInFront(text_line));
@@ -341,8 +320,8 @@ class YamlHandler final : public YAML::EventHandler {
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
         !options_.target_language.empty() && IsNamed(value, options_.source_language) &&
         part_.substr(at).starts_with(value)) {
-      naming_ = Replacement(at, at + value.size(), mark.line + 1,
-                            SpellPlain(options_.target_language, open_.back().flow));
+      passages_.AddBeforeNext(Replacement(at, at + value.size(), mark.line + 1,
+                                          SpellPlain(options_.target_language, open_.back().flow)));
     }
     const bool plain = tag == "?" || tag.empty();
     const bool symbol = plain && value.starts_with(':') && value.find(' ') == value.npos;
@@ -351,10 +330,8 @@ class YamlHandler final : public YAML::EventHandler {
         ScalarFinder(part_, BehindTag(part_, at), value, open_.empty() ? false : open_.back().flow)
             .Find();
     if (!scalar.has_value() || (!passages_.empty() && scalar->begin < passages_.back().end)) return;
-    Passage passage = PlainPassage(scalar->begin, scalar->end, mark.line + 1, scalar->text,
-                                   std::move(scalar->spell));
-    if (naming_.has_value()) passages_.Add(*std::exchange(naming_, std::nullopt));
-    passages_.Add(std::move(passage));
+    passages_.Add(PlainPassage(scalar->begin, scalar->end, mark.line + 1, scalar->text,
+                               std::move(scalar->spell)));
   }
 
  private:
@@ -375,7 +352,7 @@ class YamlHandler final : public YAML::EventHandler {
   void Open(const YAML::Mark& mark, YAML::anchor_t anchor, const Container& container) {
     Turn(anchor);
     if (open_.size() == kMostYamlDepth) {
-      throw Refused{DamagedLine(mark.line + 1, absl::StrCat("nests deeper than ", kMostYamlDepth))};
+      throw Refused{DamagedLine(mark.line + 1, "nests deeper than ", kMostYamlDepth)};
     }
     open_.push_back(container);
   }
@@ -387,7 +364,6 @@ class YamlHandler final : public YAML::EventHandler {
   PassageList passages_;
   int document_ = -1;  // where it begins
   std::vector<Container> open_;
-  std::optional<Passage> naming_;  // of the target language, in front of the next passage
 };
 
 }  // namespace
@@ -405,10 +381,9 @@ Passages ReadYaml(std::string_view part, const DocumentOptions& options) {
     return refused.status;
   } catch (const YAML::Exception& exception) {
     RETURN_IF_ERROR(patience.status());
-    return DamagedLine(std::max(0, exception.mark.line) + 1,
-                       absl::StrCat("is not YAML: ", exception.msg));
+    return DamagedLine(std::max(0, exception.mark.line) + 1, "is not YAML: ", exception.msg);
   } catch (const std::exception& exception) {
-    return DamagedLine(1, absl::StrCat("is not YAML: ", exception.what()));
+    return DamagedLine(1, "is not YAML: ", exception.what());
   }
   return handler.TakePassages();
 }

@@ -6,11 +6,8 @@
 #include <cstdlib>
 #include <map>
 #include <sstream>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
-#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "client/json.h"
 #include "client/line_reader.h"
@@ -27,13 +24,6 @@ CLI::Option* AddSetter(CLI::App* command, const std::string& name, std::function
                        const std::string& description) {
   return command->add_option_function<T>(
       name, [set = std::move(set)](const T& value) { set(value); }, description);
-}
-
-std::string FlagOf(const Option& option) {
-  std::string flag = std::string("--") + option.name;
-  absl::c_replace(flag, '_', '-');
-  absl::c_replace(flag, '.', '-');
-  return flag;
 }
 
 // Adds an option that takes the names of an enum, such as "full" for EARLY_STOPPING_FULL.
@@ -62,81 +52,55 @@ void AddRepeated(CLI::App* command, const std::string& name,
       ->allow_extra_args(false);
 }
 
-// The field that an option sets: one of `options`, or of a message in it.  That message is created
-// when one of its fields is set.
-class OptionField {
- public:
-  OptionField(const Option& option, v1::DecodingOptions* options) : options_(options) {
-    const std::string path = option.name;
-    const size_t dot = path.find('.');
-    field_ = options->GetDescriptor()->FindFieldByName(path.substr(0, dot));
-    if (field_->message_type() != nullptr) message_ = field_;
-    if (dot != std::string::npos) {
-      field_ = message_->message_type()->FindFieldByName(path.substr(dot + 1));
-    }
-  }
-
-  bool is_message() const { return field_ == message_; }
-  const google::protobuf::EnumDescriptor& enum_type() const { return *field_->enum_type(); }
-
-  google::protobuf::Message* Parent() const {
-    if (message_ == nullptr) return options_;
-    return options_->GetReflection()->MutableMessage(options_, message_);
-  }
-  void Set(bool x) const { Parent()->GetReflection()->SetBool(Parent(), field_, x); }
-  void Set(int32_t n) const { Parent()->GetReflection()->SetInt32(Parent(), field_, n); }
-  void Set(uint64_t n) const { Parent()->GetReflection()->SetUInt64(Parent(), field_, n); }
-  void Set(float x) const { Parent()->GetReflection()->SetFloat(Parent(), field_, x); }
-  void SetEnum(int n) const { Parent()->GetReflection()->SetEnumValue(Parent(), field_, n); }
-
- private:
-  google::protobuf::Message* options_;
-  const google::protobuf::FieldDescriptor* message_ = nullptr;  // null: field_ is one of options_
-  const google::protobuf::FieldDescriptor* field_;
-};
-
-// Adds a flag that sets the field with the option's name in `options`, if it is given.
-void AddOptionFlag(CLI::App* command, const Option& option, v1::DecodingOptions* options) {
-  const OptionField field(option, options);
-  const std::string flag = FlagOf(option);
-  if (field.is_message()) {
-    command->add_flag_callback(
-        flag, [field] { field.Parent(); }, option.help);
-    return;
-  }
-  const auto add = [&](const auto& members) {
-    using T = typename std::decay_t<decltype(DecodingOptions().*members.said)>::value_type;
-    if constexpr (std::is_arithmetic_v<T>) {
-      AddSetter<T>(
-          command, flag, [field](T value) { field.Set(value); }, option.help);
-    } else {
-      AddNames(
-          command, flag, field.enum_type(), [field](int number) { field.SetEnum(number); },
-          option.help);
-    }
+// Adds an option with the name of a field, "glossary_ids" or "sampling.top_k" of a message in the
+// message, that sets the field if it is given: --glossary-id, --sampling-top-k.  A field that is a
+// message is there if the option is.
+void AddField(CLI::App* command, const std::string& path, google::protobuf::Message* message,
+              const std::string& help) {
+  using google::protobuf::FieldDescriptor;
+  using Setters = google::protobuf::Reflection;
+  const size_t dot = path.find('.');
+  const FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(path.substr(0, dot));
+  const FieldDescriptor* const parent = field->message_type() == nullptr ? nullptr : field;
+  if (dot != path.npos) field = parent->message_type()->FindFieldByName(path.substr(dot + 1));
+  std::string flag = "--" + path;
+  for (char& c : flag) c = c == '_' || c == '.' ? '-' : c;
+  if (field->is_repeated() && flag.ends_with('s')) flag.pop_back();
+  // Creates the message in the message when something in it is set.
+  const auto its = [message, parent] {
+    return parent == nullptr ? message : message->GetReflection()->MutableMessage(message, parent);
   };
-  std::visit(add, option.members);
-}
-
-void AddPhraseFlags(CLI::App* command, v1::DecodingOptions* options) {
-  AddRepeated(
-      command, "--glossary",
-      [options](const std::string& entry) {
-        const size_t equals = entry.find('=');
-        v1::GlossaryEntry* const to = options->add_glossary();
-        to->set_source(entry.substr(0, equals));
-        if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
-      },
-      "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
-      "alone is kept untranslated");
-  AddSetter<float>(
-      command, "--glossary-max-loss",
-      [options](float loss) { options->set_glossary_max_loss(loss); },
-      "how much lower an entry of a stored glossary may make the score before it is left out");
-  AddRepeated(
-      command, "--never-say",
-      [options](const std::string& phrase) { options->add_never_say(phrase); },
-      "PHRASE that must not appear in a translation");
+  const auto set = [its, field](auto setter, const auto& value) {
+    (its()->GetReflection()->*setter)(its(), field, value);
+  };
+  const auto add = [&](auto setter, auto type) {
+    using T = decltype(type);
+    AddSetter<T>(
+        command, flag, [set, setter](T value) { set(setter, value); }, help);
+  };
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      command->add_flag_callback(
+          flag, [its] { its(); }, help);
+      break;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      AddNames(
+          command, flag, *field->enum_type(),
+          [set](int number) { set(&Setters::SetEnumValue, number); }, help);
+      break;
+    case FieldDescriptor::CPPTYPE_STRING:
+      AddRepeated(
+          command, flag, [set](const std::string& text) { set(&Setters::AddString, text); }, help);
+      break;
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return add(&Setters::SetBool, bool());
+    case FieldDescriptor::CPPTYPE_INT32:
+      return add(&Setters::SetInt32, int32_t());
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return add(&Setters::SetUInt64, uint64_t());
+    default:
+      return add(&Setters::SetFloat, float());
+  }
 }
 
 }  // namespace
@@ -234,30 +198,35 @@ void AlignmentFlags::AddTo(CLI::App* command) {
 void RequestFlags::AddTo(CLI::App* command) {
   model_.AddTo(command);
   v1::DecodingOptions* const options = request_.mutable_options();
-  for (const Option& option : kOptionTable) AddOptionFlag(command, option, options);
-  AddPhraseFlags(command, options);
+  for (const Option& option : kOptionTable) AddField(command, option.name, options, option.help);
+  AddRepeated(
+      command, "--glossary",
+      [options](const std::string& entry) {
+        const size_t equals = entry.find('=');
+        v1::GlossaryEntry* const to = options->add_glossary();
+        to->set_source(entry.substr(0, equals));
+        if (equals != std::string::npos) to->set_target(entry.substr(equals + 1));
+      },
+      "SOURCE=TARGET: if a sentence contains SOURCE, its translation contains TARGET; SOURCE "
+      "alone is kept untranslated");
+  AddField(command, "glossary_max_loss", options,
+           "how much lower an entry of a stored glossary may make the score before it is left out");
+  AddField(command, "never_say", options, "PHRASE that must not appear in a translation");
   AddSetter<std::string>(
       command, "--target-prefix",
       [this](const std::string& prefix) { request_.add_target_prefixes(prefix); },
       "what every translation begins with");
-  AddRepeated(
-      command, "--glossary-id", [this](const std::string& id) { request_.add_glossary_ids(id); },
-      "a glossary that the server keeps; repeat it for several (dragoman glossary list)");
-  AddRepeated(
-      command, "--memory-id", [this](const std::string& id) { request_.add_memory_ids(id); },
-      "a translation memory that the server keeps; repeat it for several (dragoman tm list)");
-  AddSetter<int>(
-      command, "--memory-threshold",
-      [this](int percent) { request_.set_memory_threshold(percent); },
-      "how much of a sentence a memory must have, in percent: 50 to 100; 75 if not given");
-  AddNames(
-      command, "--priority", *v1::Priority_descriptor(),
-      [this](int number) { request_.set_priority(static_cast<v1::Priority>(number)); },
+  AddField(command, "glossary_ids", &request_,
+           "a glossary that the server keeps; repeat it for several (dragoman glossary list)");
+  AddField(command, "memory_ids", &request_,
+           "a translation memory that the server keeps; repeat it for several (dragoman tm list)");
+  AddField(command, "memory_threshold", &request_,
+           "how much of a sentence a memory must have, in percent: 50 to 100; 75 if not given");
+  AddField(
+      command, "priority", &request_,
       "interactive, or batch: goes after the others, with at least a sixteenth of the capacity");
-  AddNames(
-      command, "--markup", *v1::Markup_descriptor(),
-      [this](int number) { request_.set_markup(static_cast<v1::Markup>(number)); },
-      "what the texts are written in: none (the default), html or xml");
+  AddField(command, "markup", &request_,
+           "what the texts are written in: none (the default), html or xml");
   AddSetter<float>(
       command, "--min-quality",
       [this](float least) {

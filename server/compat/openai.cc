@@ -279,19 +279,6 @@ absl::StatusOr<ModelAndPair> ReadModel(const std::string& text) {
   return read;
 }
 
-// Options that change nothing of a translation, or could not.
-constexpr const char* kUnused[] = {"temperature",
-                                   "top_p",
-                                   "frequency_penalty",
-                                   "presence_penalty",
-                                   "seed",
-                                   "max_tokens",
-                                   "max_completion_tokens",
-                                   "logit_bias",
-                                   "reasoning_effort",
-                                   "thinking",
-                                   "user"};
-
 absl::StatusOr<v1::TranslateRequest> ReadChat(const CompatFields& fields, Chat* chat) {
   ASSIGN_OR_RETURN(const Prompt prompt, PromptOf(fields));
   ASSIGN_OR_RETURN(chat->model, fields.Text("model"));
@@ -299,7 +286,10 @@ absl::StatusOr<v1::TranslateRequest> ReadChat(const CompatFields& fields, Chat* 
   RETURN_IF_ERROR(fields.Refuse({"tools", "functions"}));
   ASSIGN_OR_RETURN(const int choices, fields.Number("n", 1));
   if (choices != 1) return InvalidField("n", "is not 1");
-  for (const char* const field : kUnused) {
+  // These change nothing of a translation, or could not.
+  for (const char* const field :
+       {"temperature", "top_p", "frequency_penalty", "presence_penalty", "seed", "max_tokens",
+        "max_completion_tokens", "logit_bias", "reasoning_effort", "thinking", "user"}) {
     if (fields.Has(field)) chat->ignored.push_back(field);
   }
   const Asked asked = Understand(prompt);

@@ -23,8 +23,8 @@ std::pair<CLI::App*, std::shared_ptr<Flags>> AddClientCommand(CLI::App* app, con
   flags->server.AddTo(command);
   command->callback([flags, run, &console, exit_code] {
     const auto client = flags->server.Connect(console);
-    *exit_code =
-        client.ok() ? run(*flags, console, client->get()) : ReportUsage(console, client.status());
+    *exit_code = CodeOf(
+        client.ok() ? Outcome(run(*flags, console, client->get())) : client.status(), console);
   });
   return {command, flags};
 }

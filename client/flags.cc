@@ -272,8 +272,9 @@ absl::Status ForEachText(const std::vector<std::string>& texts, const Console& c
   }
 }
 
-ExitCode ReportUsage(const Console& console, const absl::Status& status) {
-  console.err << "dragoman: " << Text(status) << "\n";
+ExitCode CodeOf(const Outcome& outcome, const Console& console) {
+  if (outcome.ok()) return *outcome;
+  console.err << "dragoman: " << Text(outcome.status()) << "\n";
   return kExitUsage;
 }
 

@@ -120,9 +120,11 @@ void SayThatLinesAreRead(const Console& console);
 absl::Status ForEachText(const std::vector<std::string>& texts, const Console& console,
                          const std::function<absl::Status(const std::string& text)>& print);
 
-// Prints to the console's error stream what is wrong with the command line, or with a file that it
-// names.
-ExitCode ReportUsage(const Console& console, const absl::Status& status);
+// What a command ends with: its exit code, or what is wrong with the command line, or with a file
+// that it names.
+using Outcome = absl::StatusOr<ExitCode>;
+// The exit code for it, after such an error was printed to the console's error stream.
+ExitCode CodeOf(const Outcome& outcome, const Console& console);
 
 // The message of a status.
 std::string Text(const absl::Status& status);

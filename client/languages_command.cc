@@ -31,15 +31,14 @@ void AddPairs(const v1::Model& model, Targets* targets) {
   }
 }
 
-ExitCode RunLanguages(const LanguagesFlags& flags, const Console& console,
-                      TranslationClient* client) {
+Outcome RunLanguages(const LanguagesFlags& flags, const Console& console,
+                     TranslationClient* client) {
   const absl::StatusOr<v1::ListModelsResponse> response = client->ListModels();
   if (!response.ok()) return ReportError(console, response.status());
   Targets all;
   for (const v1::Model& model : response->models()) AddPairs(model, &all);
   if (!flags.source.empty() && !all.contains(flags.source)) {
-    return ReportUsage(console,
-                       InvalidArgumentError("no model translates from \"", flags.source, "\""));
+    return InvalidArgumentError("no model translates from \"", flags.source, "\"");
   }
   for (const auto& [source, targets] : all) {
     if (!flags.source.empty() && source != flags.source) continue;

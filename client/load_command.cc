@@ -127,9 +127,9 @@ ExitCode CheckAnswered(const std::vector<LoadPoint>& points, const Console& cons
 
 // Runs one load for each rate, and reports it as it ends: a sweep that is stopped leaves what it
 // has measured.
-ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
-                  const std::vector<std::string>& texts, TranslationClient* client,
-                  const Console& console) {
+Outcome RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
+                 const std::vector<std::string>& texts, TranslationClient* client,
+                 const Console& console) {
   std::vector<LoadPoint> points;
   for (const double rate : rates) {
     LoadOptions load = flags.load;
@@ -140,42 +140,37 @@ ExitCode RunSweep(const LoadFlags& flags, const std::vector<double>& rates,
       PrintText(console.out, points.back().report);
       console.out.flush();
     }
-    const absl::Status written = WriteCurve(flags, points);
-    if (!written.ok()) return ReportUsage(console, written);
+    RETURN_IF_ERROR(WriteCurve(flags, points));
   }
   if (flags.json) console.out << ToJson(points) << "\n";
   return CheckAnswered(points, console);
 }
 
-ExitCode RunLoadCommand(LoadFlags flags, const Console& console) {
+Outcome RunLoadCommand(LoadFlags flags, const Console& console) {
   std::vector<double> rates;
   if (!flags.sweep.empty()) {
-    absl::StatusOr<std::vector<double>> parsed = ParseRates(flags.sweep);
-    if (!parsed.ok()) return ReportUsage(console, parsed.status());
-    rates = *std::move(parsed);
-    const absl::Status writable = CheckWritable(flags);
-    if (!writable.ok()) return ReportUsage(console, writable);
+    ASSIGN_OR_RETURN(rates, ParseRates(flags.sweep));
+    RETURN_IF_ERROR(CheckWritable(flags));
   } else if (!flags.write.empty()) {
-    return ReportUsage(console, absl::InvalidArgumentError("--write needs --sweep"));
+    return absl::InvalidArgumentError("--write needs --sweep");
   }
-  const absl::StatusOr<std::vector<std::string>> texts = ReadTexts(flags.input);
-  if (!texts.ok()) return ReportUsage(console, texts.status());
+  ASSIGN_OR_RETURN(const std::vector<std::string> texts, ReadTexts(flags.input));
   flags.load.cancel_after = absl::Seconds(flags.cancel_after_seconds);
   flags.load.objective = absl::Seconds(flags.objective_seconds);
   if (flags.duration_seconds > 0) flags.load.duration = absl::Seconds(flags.duration_seconds);
   const bool endless = flags.load.duration == absl::InfiniteDuration();
   if (endless && flags.load.requests == INT64_MAX) flags.load.duration = absl::Seconds(10);
-  const auto client = flags.server.Connect(console, /*retry=*/false);  // a refusal is a result
-  if (!client.ok()) return ReportUsage(console, client.status());
+  // A refusal is a result.
+  ASSIGN_OR_RETURN(const auto client, flags.server.Connect(console, /*retry=*/false));
   const v1::TranslateRequest request = flags.request.Request();
   // First one request that is not counted: it connects, and reveals errors in the flags.
   v1::TranslateRequest first = request;
-  first.add_contents(texts->front());
-  if (const absl::Status status = (*client)->Translate(first).status(); !status.ok()) {
-    return ReportFailedTranslation(console, status, client->get());
+  first.add_contents(texts.front());
+  if (const absl::Status status = client->Translate(first).status(); !status.ok()) {
+    return ReportFailedTranslation(console, status, client.get());
   }
-  if (!rates.empty()) return RunSweep(flags, rates, *texts, client->get(), console);
-  const LoadReport report = RunLoad(client->get(), request, *texts, flags.load);
+  if (!rates.empty()) return RunSweep(flags, rates, texts, client.get(), console);
+  const LoadReport report = RunLoad(client.get(), request, texts, flags.load);
   if (flags.json) {
     console.out << ToJson(report) << "\n";
   } else {
@@ -254,7 +249,9 @@ void AddLoadCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
   AddOutputFlag(command, &flags->json);
   AddRateFlags(command, flags.get());
   AddTrafficFlags(command, flags.get());
-  command->callback([flags, &console, exit_code] { *exit_code = RunLoadCommand(*flags, console); });
+  command->callback([flags, &console, exit_code] {
+    *exit_code = CodeOf(RunLoadCommand(*flags, console), console);
+  });
 }
 
 }  // namespace dragoman

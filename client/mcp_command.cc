@@ -297,15 +297,14 @@ Json AnswerLine(const std::string& line, TranslationClient* client) {
   return answers;
 }
 
-ExitCode RunMcp(const ServerFlags& server, const Console& console) {
-  const auto client = server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
+Outcome RunMcp(const ServerFlags& server, const Console& console) {
+  ASSIGN_OR_RETURN(const auto client, server.Connect(console));
   LineReader reader(console.in, kMaxMessageBytes);
   while (true) {
     const absl::StatusOr<std::optional<std::string>> line = reader.Next();
-    if (absl::IsUnavailable(line.status())) return ReportUsage(console, line.status());
+    if (absl::IsUnavailable(line.status())) return line.status();
     if (line.ok() && !line->has_value()) return kExitOk;
-    const Json answer = line.ok() ? AnswerLine(**line, client->get())
+    const Json answer = line.ok() ? AnswerLine(**line, client.get())
                                   : Response(nullptr, Failure(kParseError, Text(line.status())));
     if (!answer.is_null()) console.out << ToLine(answer) << std::endl;
   }
@@ -320,7 +319,8 @@ void AddMcpCommand(CLI::App* app, const Console& console, ExitCode* exit_code) {
       "Offers the tools translate, detect and languages to a program with a language model, which "
       "starts this command and talks with it by the Model Context Protocol.");
   server->AddTo(command);
-  command->callback([server, &console, exit_code] { *exit_code = RunMcp(*server, console); });
+  command->callback(
+      [server, &console, exit_code] { *exit_code = CodeOf(RunMcp(*server, console), console); });
 }
 
 }  // namespace dragoman

@@ -264,18 +264,16 @@ ExitCode Report(const PullFlags& flags, const Pull& pull, const Console& console
   return kExitOk;
 }
 
-ExitCode RunPull(PullFlags flags, const Console& console) {
+Outcome RunPull(PullFlags flags, const Console& console) {
   HubAccess access = HubAccess::FromEnvironment();
   access.max_unannounced = flags.max_unannounced;
   const std::string page = access.endpoint + "/";
   if (flags.repository.starts_with(page)) flags.repository.erase(0, page.size());
   flags.other = ParseIndexedModel(flags.repository, flags.index);
-  absl::Status status;
   if (!flags.other.has_value()) {
-    status = CheckRepositoryName(flags.repository);
-    if (status.ok() && !access.token.empty()) status = CheckToken(access.token);
+    RETURN_IF_ERROR(CheckRepositoryName(flags.repository));
+    if (!access.token.empty()) RETURN_IF_ERROR(CheckToken(access.token));
   }
-  if (!status.ok()) return ReportUsage(console, status);
   if (flags.directory.empty()) {
     flags.directory = flags.other.has_value()
                           ? flags.other->Directory()
@@ -283,7 +281,7 @@ ExitCode RunPull(PullFlags flags, const Console& console) {
   }
   while (flags.directory.size() > 1 && flags.directory.ends_with('/')) flags.directory.pop_back();
   Pull pull(flags, access, &console.err);
-  status = pull.Run();
+  const absl::Status status = pull.Run();
   if (status.ok()) return Report(flags, pull, console);
   console.err << "dragoman: " << status.message() << "\n";
   return absl::IsUnavailable(status) ? kExitUnreachable : kExitRefused;
@@ -310,7 +308,8 @@ void AddPullCommand(CLI::App* app, const Console& console, ExitCode* exit_code) 
       ->add_option("--max-unannounced", flags->max_unannounced,
                    "the most bytes of a file whose size nobody says")
       ->capture_default_str();
-  command->callback([flags, &console, exit_code] { *exit_code = RunPull(*flags, console); });
+  command->callback(
+      [flags, &console, exit_code] { *exit_code = CodeOf(RunPull(*flags, console), console); });
 }
 
 }  // namespace dragoman

@@ -94,9 +94,9 @@ absl::Status AddLines(int fd, Scorer* scorer) {
   }
 }
 
-ExitCode RunScore(const ScoreFlags& flags, const Console& console, TranslationClient* client) {
+Outcome RunScore(const ScoreFlags& flags, const Console& console, TranslationClient* client) {
   if (!flags.pair.empty() && flags.pair.size() != 2) {
-    return ReportUsage(console, absl::InvalidArgumentError("want SOURCE and TARGET"));
+    return absl::InvalidArgumentError("want SOURCE and TARGET");
   }
   Scorer scorer(flags, console, client);
   absl::Status status;

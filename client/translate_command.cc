@@ -78,21 +78,18 @@ class Translation : private NotCopyable {
     if (in_ >= 0 && in_ != console_.in) close(in_);
   }
 
-  ExitCode Run() {
+  Outcome Run() {
     v1::TranslateRequest request = flags_.request.Request();
     request.mutable_output()->set_tokens(flags_.json);
     request.mutable_output()->set_quality(flags_.json);
     flags_.alignment.Set(request.mutable_output());
     if (request.markup() == v1::MARKUP_UNSPECIFIED) request.set_markup(MarkupOf(flags_.input));
     document_ = flags_.texts.empty() && request.markup() > v1::MARKUP_NONE;
-    if (const absl::Status status = CheckFlags(request); !status.ok()) {
-      return ReportUsage(console_, status);
-    }
-    const auto client = flags_.server.Connect(console_);
-    if (!client.ok()) return ReportUsage(console_, client.status());
-    if (const absl::Status status = OpenFiles(); !status.ok()) return ReportUsage(console_, status);
+    RETURN_IF_ERROR(CheckFlags(request));
+    ASSIGN_OR_RETURN(const auto client, flags_.server.Connect(console_));
+    RETURN_IF_ERROR(OpenFiles());
     if (flags_.texts.empty() && flags_.input.empty()) SayThatLinesAreRead(console_);
-    return flags_.stream ? RunStream(request, client->get()) : RunPipeline(request, client->get());
+    return flags_.stream ? RunStream(request, client.get()) : RunPipeline(request, client.get());
   }
 
  private:
@@ -235,7 +232,7 @@ class Translation : private NotCopyable {
     return absl::OkStatus();
   }
 
-  ExitCode RunPipeline(const v1::TranslateRequest& request, TranslationClient* client) {
+  Outcome RunPipeline(const v1::TranslateRequest& request, TranslationClient* client) {
     PipelineOptions options = flags_.pipeline;
     if (flags_.texts.empty()) {  // each line gets its answer at once
       options.bulk = true;
@@ -253,10 +250,8 @@ class Translation : private NotCopyable {
     const absl::Status status = pipeline.Finish();
     if (progress_.has_value()) progress_->Clear();
     if (!status.ok()) return ReportFailure(status, pipeline.failure(), client);
-    if (!read.ok()) return ReportUsage(console_, read);
-    if (!out().flush()) {
-      return ReportUsage(console_, absl::UnavailableError("cannot write the output"));
-    }
+    RETURN_IF_ERROR(read);
+    if (!out().flush()) return absl::UnavailableError("cannot write the output");
     if (skipped_ > 0) {
       console_.err << "dragoman: " << skipped_ << " skipped\n";
       return kExitRefused;
@@ -264,7 +259,7 @@ class Translation : private NotCopyable {
     return kExitOk;
   }
 
-  ExitCode RunStream(const v1::TranslateRequest& request, TranslationClient* client) {
+  Outcome RunStream(const v1::TranslateRequest& request, TranslationClient* client) {
     LineReader reader(in_, kMaxLineBytes);
     for (size_t i = 0;; ++i) {
       std::optional<std::string> text;
@@ -273,7 +268,7 @@ class Translation : private NotCopyable {
       } else if (auto line = reader.Next(); line.ok()) {
         text = *std::move(line);
       } else {
-        return ReportUsage(console_, line.status());
+        return line.status();
       }
       if (!text.has_value()) return kExitOk;
       if (const absl::Status status = StreamText(request, *text, client); !status.ok()) {
@@ -342,8 +337,9 @@ void AddTranslateCommand(CLI::App* app, const Console& console, ExitCode* exit_c
                    "seconds to keep retrying while the server is busy, or unreachable after it has "
                    "answered before (60; with TEXT 0)")
       ->check(CLI::NonNegativeNumber);
-  command->callback(
-      [flags, &console, exit_code] { *exit_code = Translation(*flags, console).Run(); });
+  command->callback([flags, &console, exit_code] {
+    *exit_code = CodeOf(Translation(*flags, console).Run(), console);
+  });
 }
 
 }  // namespace dragoman

@@ -150,7 +150,7 @@ ExitCode Report(const TranslateFileFlags& flags, const std::vector<FileReport>& 
   return code;
 }
 
-ExitCode TranslateFiles(TranslateFileFlags flags, const Console& console) {
+Outcome TranslateFiles(TranslateFileFlags flags, const Console& console) {
   v1::TranslateRequest request = flags.request.Request();
   request.mutable_output()->set_quality(true);
   flags.list.target_language = request.target_language();
@@ -158,8 +158,7 @@ ExitCode TranslateFiles(TranslateFileFlags flags, const Console& console) {
   flags.translator.document.target_language = request.target_language();
   flags.translator.max_wait = absl::Seconds(flags.max_wait_seconds);
   std::vector<std::string> skipped;
-  const auto files = FilesOf(flags, &skipped);
-  if (!files.ok()) return ReportUsage(console, files.status());
+  ASSIGN_OR_RETURN(const auto files, FilesOf(flags, &skipped));
   if (!skipped.empty()) {
     const std::string more =
         skipped.size() > 1 ? absl::StrCat(" and ", skipped.size() - 1, " more") : "";
@@ -169,7 +168,7 @@ ExitCode TranslateFiles(TranslateFileFlags flags, const Console& console) {
   std::vector<FileReport> kept;
   std::error_code error;
   int64_t bytes = 0;
-  for (const FileToTranslate& file : *files) {
+  for (const FileToTranslate& file : files) {
     if (!flags.overwrite && IsDone(file)) {
       kept.push_back({.input = file.input, .output = file.output, .kept = true});
       kept.back().format = std::string(file.format->name);
@@ -179,17 +178,16 @@ ExitCode TranslateFiles(TranslateFileFlags flags, const Console& console) {
       if (!error) bytes += static_cast<int64_t>(size);
     }
   }
-  const auto client = flags.server.Connect(console);
-  if (!client.ok()) return ReportUsage(console, client.status());
+  ASSIGN_OR_RETURN(const auto client, flags.server.Connect(console));
   std::optional<Progress> progress;
   if (console.err_is_terminal) progress.emplace(&console.err, bytes, absl::Now(), "segments");
   std::vector<FileReport> reports;
-  FileTranslator translator(client->get(), request, flags.translator,
+  FileTranslator translator(client.get(), request, flags.translator,
                             progress.has_value() ? &*progress : nullptr);
   const absl::Status status = translator.Translate(wanted, &reports);
   if (progress.has_value()) progress->Clear();
   if (!status.ok()) {
-    const ExitCode code = ReportFailedTranslation(console, status, client->get());
+    const ExitCode code = ReportFailedTranslation(console, status, client.get());
     const std::string at = translator.FailedAt();
     if (!at.empty()) console.err << "  at " << at << "\n";
     return code;
@@ -236,7 +234,9 @@ void AddTranslateFileCommand(CLI::App* app, const Console& console, ExitCode* ex
                    "answered before")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->callback([flags, &console, exit_code] { *exit_code = TranslateFiles(*flags, console); });
+  command->callback([flags, &console, exit_code] {
+    *exit_code = CodeOf(TranslateFiles(*flags, console), console);
+  });
 }
 
 }  // namespace dragoman

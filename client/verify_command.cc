@@ -107,20 +107,17 @@ ExitCode Judge(const v1::TranslateResponse& saved, const v1::TranslateResponse& 
   return kExitUsage;
 }
 
-ExitCode RunVerify(const VerifyFlags& flags, const Console& console, TranslationClient* client) {
-  auto request = ReadJson<v1::TranslateRequest>(flags.request);
-  if (!request.ok()) return ReportUsage(console, request.status());
-  const auto saved = ReadJson<v1::TranslateResponse>(flags.answer);
-  if (!saved.ok()) return ReportUsage(console, saved.status());
-  const absl::Status honest = CheckReceipt(flags.answer, *saved);
-  if (!honest.ok()) return ReportUsage(console, honest);
-  request->mutable_output()->set_receipt(true);
-  const absl::StatusOr<v1::TranslateResponse> now = client->Translate(*request);
+Outcome RunVerify(const VerifyFlags& flags, const Console& console, TranslationClient* client) {
+  ASSIGN_OR_RETURN(auto request, ReadJson<v1::TranslateRequest>(flags.request));
+  ASSIGN_OR_RETURN(const auto saved, ReadJson<v1::TranslateResponse>(flags.answer));
+  RETURN_IF_ERROR(CheckReceipt(flags.answer, saved));
+  request.mutable_output()->set_receipt(true);
+  const absl::StatusOr<v1::TranslateResponse> now = client->Translate(request);
   if (!now.ok()) return ReportFailedTranslation(console, now.status(), client);
   if (!now->has_receipt()) {
     return ReportError(console, absl::UnimplementedError("the server gives no receipts"));
   }
-  return Judge(*saved, *now, console);
+  return Judge(saved, *now, console);
 }
 
 }  // namespace

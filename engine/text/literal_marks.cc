@@ -33,7 +33,7 @@ Reading ReadingOf(LiteralKind kind) {
     case LiteralKind::kEmoji:
     case LiteralKind::kTag:
     case LiteralKind::kBreak:
-    case LiteralKind::kColumns:
+    case LiteralKind::kBetween:
       return Reading::kNothing;
     case LiteralKind::kInvisible:
       return Reading::kAbsent;
@@ -248,7 +248,7 @@ std::vector<Found> FindAll(const MarkedText& text, TextSource source, const CanW
       if (literal.kind == LiteralKind::kInvisible && IsSpelling(text.text, literal.span)) continue;
       FindSymbols(text, segment.text, {done, literal.span.begin}, ask_once, &found);
       found.push_back({literal.span, ReadingOf(literal.kind), literal.in_order, literal.part,
-                       literal.name, literal.kind == LiteralKind::kColumns});
+                       literal.name, literal.kind == LiteralKind::kBetween});
       done = literal.span.end;
     }
     FindSymbols(text, segment.text, {done, segment.text.end}, ask_once, &found);

@@ -278,10 +278,10 @@ constexpr Pattern kPatterns[] = {
     {kCode, kWord,
      R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[a-z_]\w+){2,}|)"
      R"([a-z_]\w*(?:\|[a-z_]\w*)+|[A-Z_]{2,}(?:\|[A-Z_]{2,})+)"},
-    // What models write as other digits; degrees; "9–5"; a telephone number.
+    // What models write as other digits; degrees; "9–5"; "18+"; a telephone number.
     {kCode, kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
     {kCode, kWord,
-     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d{1,4}–\d{1,4}|(?:\d{3}-)?\d{3}-\d{4})",
+     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d{1,4}–\d{1,4}|\d+\+|(?:\d{3}-)?\d{3}-\d{4})",
      kWholeWord},
     {kPath, kVisible, "/[a-z][a-z0-9_-]+", kWholeWord},
     // Of a spreadsheet; the years of a copyright.
@@ -315,9 +315,9 @@ constexpr Pattern kPatterns[] = {
     {kTag, kWord, R"(_([^_\s](?:[^_\n]*[^_\s])?)_)", kWholeWord},
     {kTag, kNothing, R"(&lt;/?[A-Za-z][^&<>\n]*(?:&quot;[^&<>\n]*)*&gt;)"},
     {kBreak, kNothing, R"(&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});)"},
+    {kBetween, kNothing, R"((?:\\[nrt])+| {3,})", kInStrings},
     {kBreak, kWord, R"(\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))", kWholeWord},
-    {kBreak, kNothing, R"(\\(?:[nrtbfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)", kInStrings},
-    {kColumns, kNothing, " {3,}", kInStrings},
+    {kBreak, kNothing, R"(\\(?:[bfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)", kInStrings},
     {kEmoji, kNothing,
      R"((?:[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{2190}-\x{21FF}\x{2300}-\x{23FF}])"
      R"([\x{FE0E}\x{FE0F}\x{200D}\x{20E3}\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*)+|)"
@@ -556,14 +556,16 @@ class Joiner {
     return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
   }
 
-  // "{size}MB", "{share}%", "$%d", "v%s"; not beyond [first, end).
+  // "{size}MB", "{share}%", "{count}+", "$%d", "v%s"; not beyond [first, end).
   void Widen(size_t first, size_t end, Literal* literal) const {
     TextSpan& span = literal->span;
     size_t unit = span.end;
     while (unit < end && IsAsciiLetter(text_[unit])) ++unit;
     constexpr size_t kLongestUnit = 2;
     if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
-    if (span.end < end && text_[span.end] == '%' && unit == span.end) ++span.end;
+    while (span.end < end && unit == span.end && text_.substr(unit, 1).find_first_of("%+") == 0) {
+      ++span.end, ++unit;
+    }
     const size_t sign = span.begin - 1;
     if (span.begin > first && text_.substr(sign, 1).find_first_of("$#+-=vVx") == 0 &&
         (StandsAlone(first, sign) || text_.substr(sign - 1, 1).find_first_of("([<\"'") == 0)) {

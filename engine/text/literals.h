@@ -35,9 +35,9 @@ enum class LiteralKind {
   kTag,          // <b>, </0>, <br/>, ** in a text that is not markup
   kCode,  // a version, an ISBN, a telephone number, a long or hexadecimal number, a name of code
   kEmoji,
-  kBreak,      // a character that is written out: \n, &nbsp;, _x000D_
+  kBreak,      // a character that is written out: &nbsp;, _x000D_, \n in prose
   kInvisible,  // a soft hyphen, a zero-width space, a mark of direction
-  kColumns,    // the spaces between two columns, which are no sentence together
+  kBetween,    // between two lines or columns, which are no sentence together: \n, spaces
 };
 
 struct Literal {

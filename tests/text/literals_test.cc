@@ -218,6 +218,9 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "②",
                                     "20 °C",
                                     "9–5",
+                                    "18+",
+                                    "%d+",
+                                    "{n}+",
                                     "555-123-4567",
                                     "C:\\",
                                     "/etc",
@@ -274,7 +277,7 @@ TEST(Literals, OfStringsAreOrdinaryInProse) {
               ElementsAre("'{'0'}'", "'{0}'"));
   EXPECT_THAT(Found("[%name] [name] [OPTION]", TextSource::kStrings),
               ElementsAre("[%name]", "[name]", "[OPTION]"));
-  EXPECT_THAT(Found("A\\nb \\u2026", TextSource::kStrings), ElementsAre("\\n", "\\u2026"));
+  EXPECT_THAT(Found("A\\n\\nb \\u2026", TextSource::kStrings), ElementsAre("\\n\\n", "\\u2026"));
 }
 
 // Whatever arguments a program takes.

@@ -100,6 +100,16 @@ std::string NewlineOf(std::string_view part) {
   return part.substr(at).starts_with("\r\n") ? "\r\n" : std::string(1, part[at]);
 }
 
+// "[door creaks] " of "[door creaks] Come in.", which is a sentence of its own.
+std::string_view LabelInFront(std::string_view text) {
+  if (text.empty() || (text[0] != '[' && text[0] != '(')) return "";
+  const size_t end = text.find_first_of("[]()<>{}", 1);
+  if (end == text.npos || end == 1 || text[end] != (text[0] == '[' ? ']' : ')')) return "";
+  if (end + 2 >= text.size() || text[end + 1] != ' ') return "";
+  const bool lower = absl::ascii_islower(static_cast<unsigned char>(text[end + 2]));
+  return lower ? "" : text.substr(0, end + 2);
+}
+
 class SubtitleReader {
  public:
   SubtitleReader(std::string_view part, SubtitleSyntax syntax, const DocumentOptions& options)
@@ -213,6 +223,12 @@ class SubtitleReader {
 
   InlineText Describe(std::string_view text) {
     InlineText inside(&patience_);
+    if (const std::string_view label = LabelInFront(text); !label.empty()) {
+      inside.Break(std::string(label.substr(0, 1)));
+      inside.Text(Characters(label.substr(1, label.size() - 3)));
+      inside.Break(std::string(label.substr(label.size() - 2)));
+      text.remove_prefix(label.size());
+    }
     const std::vector<SubtitleToken> tokens = SubtitleTokens(text, braces());
     for (const SubtitleToken& token : tokens) {
       if (!patience_.Lasts(1)) break;

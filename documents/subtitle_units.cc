@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/subtitle_layout.h"
 #include "engine/base/utf8.h"
+#include "re2/re2.h"
 
 namespace dragoman {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kMostJoined = 4096;  // bytes of text in which tags are joined
 constexpr int kMostAround = 16;       // things around a unit
 constexpr size_t kMostClosing = 256;  // bytes of what closes a text
-constexpr size_t kMostName = 30;      // bytes of the name of a speaker
+constexpr size_t kMostName = 40;      // bytes of the name of a speaker
 
 constexpr std::string_view kSpeakerMarks[] = {"-", "\u2013", "\u2014", ">>", "&gt;&gt;"};
 constexpr std::string_view kMusic[] = {"\u266a", "\u266b", "\u266c", "\U0001f3b5", "\U0001f3b6"};
@@ -43,8 +44,20 @@ size_t DotsInFront(std::string_view text) {
   return dots > 1 ? dots : 0;
 }
 
-// The size of "Ann:", "MAN 2:" or "<b>Ann</b>:", a name of one word or two that a line begins with;
-// 0: it does not, or its tags are not closed behind the name.
+// "Ann:", "Dr. Old Man:", "MAN ON TV:", "ANN & BOB (O.S.):", "(MAN 2):"; nothing but "Yes. No:".
+const RE2& SpeakerNames() {
+#define NAMED R"([A-Z\x{80}-\x{10FFFF}][^ .,:;!?"<>()\[\]]*)"
+#define CAPITALS R"([A-Z0-9\x{80}-\x{10FFFF}][A-Z0-9'\x{80}-\x{10FFFF}-]*)"
+  static const RE2& names =
+      *new RE2(R"([\[(]?(?:(?:(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\. )?)" NAMED "(?: (?:\\d+|" NAMED
+               "))?|" CAPITALS "(?:(?: | ?[&/] ?)" CAPITALS R"(){0,4})(?: ?\([^()]+\))?[\])]?:)");
+#undef CAPITALS
+#undef NAMED
+  return names;
+}
+
+// The size of "Ann:" or "<b>Ann</b>:", the name of a speaker that a line begins with; 0: it does
+// not, or its tags are not closed behind the name.
 size_t SpeakerNameSize(std::string_view text, bool braces) {
   std::string name;
   size_t size = 0;
@@ -60,18 +73,9 @@ size_t SpeakerNameSize(std::string_view text, bool braces) {
   }
   while (open > 0 && take_tag()) {
   }
-  if (!name.ends_with(':') || name.size() == 1 || open > 0) return 0;
+  if (open > 0 || !RE2::FullMatch(name, SpeakerNames())) return 0;
   if (!braces && text.substr(size).starts_with("</")) take_tag();
-  const auto begins_name = [&](size_t at) {
-    const auto first = static_cast<unsigned char>(name[at]);
-    return absl::ascii_isupper(first) || first >= 0x80 || (at > 0 && absl::ascii_isdigit(first));
-  };
-  const size_t space = name.find(' ');
-  const bool names = begins_name(0) && name.find_first_of(",;!?\"<") == name.npos &&
-                     (space == name.npos || (name.find(' ', space + 1) == name.npos &&
-                                             space + 2 < name.size() && begins_name(space + 1))) &&
-                     (size == text.size() || text[size] == ' ');
-  return names ? size : 0;
+  return size == text.size() || text[size] == ' ' ? size : 0;
 }
 
 // Without the tags in front; `voice` is <v ...> among them.

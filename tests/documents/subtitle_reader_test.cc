@@ -132,12 +132,29 @@ TEST(SubtitleReader, WhatStandsAroundACueStaysThere) {
   EXPECT_EQ(SrtAs("Ja", "<font color=\"#fff\">---</font>"), "<font color=\"#fff\">---</font>");
 }
 
+constexpr char kCue[] = "1\n00:00:01,000 --> 00:00:02,000\n";
+
+TEST(SubtitleReader, ALabelInFrontIsASentenceOfItsOwn) {
+  const std::string part = absl::StrCat(kCue, "[door creaks] Come in.\n");
+  EXPECT_THAT(TextsOf(ReadSrt, part), ElementsAre("<x1/>\ndoor creaks\n<x2/>\nCome in."));
+  EXPECT_EQ(InUpperCase(ReadSrt, part), absl::StrCat(kCue, "[DOOR CREAKS] COME IN.\n"));
+  EXPECT_THAT(TextsOf(ReadSrt, absl::StrCat(kCue, "(and) he came")), ElementsAre("(and) he came"));
+}
+
 TEST(SubtitleReader, WhatIsSaidByOthersStaysALine) {
   for (const std::string mark : {"<v Bob>", "- ", ">> ", "&gt;&gt; ", "-"}) {
     const std::string text = mark + "I am\n" + mark + "a teacher\n";
     EXPECT_EQ(SrtAs("Ja", text), mark + "Ja\n" + mark + "Ja\n");
   }
   EXPECT_EQ(SrtAs("Ja", "Ann: I am\nBob: a teacher"), "Ann: Ja\nBob: Ja");
+  for (const std::string name :
+       {"Ann:", "<b>Bob</b>:", "MAN 2:", "Dr. Smith:", "Mrs. Old Woman:", "OLD MAN ON TV:",
+        "ANN & BOB:", "(MAN):", "[Ann]:", "ANN (O.S.):", "J. Smith:", "Åsa:", "DR O'NEIL-WEST:"}) {
+    EXPECT_EQ(SrtAs("Ja", name + " I am\n" + name + " a teacher"), name + " Ja\n" + name + " Ja");
+  }
+  for (const std::string none : {"Yes. No: I am", "I see you, Bob: come", "He said this: come"}) {
+    EXPECT_EQ(SrtAs("Ja", none), "Ja");
+  }
   EXPECT_EQ(SrtAs("Ja", "I am here.\nYou are there."), "Ja\nJa");
   EXPECT_EQ(SrtAs("Ja", "I am\nthere."), "Ja");
 }
@@ -172,11 +189,9 @@ TEST(SubtitleReader, ReferencesComeBack) {
 }
 
 TEST(SubtitleReader, ReferencesOfSymbolsAreTags) {
-  constexpr std::string_view kCue = "1\n00:00:01,000 --> 00:00:02,000\n";
-  const std::string part = absl::StrCat(std::string(kCue), "&nbsp;It is 10&nbsp;km &rarr; home\n");
+  const std::string part = absl::StrCat(kCue, "&nbsp;It is 10&nbsp;km &rarr; home\n");
   EXPECT_THAT(TextsOf(ReadSrt, part), ElementsAre("It is 10 <x1/>km <x2/> home"));
-  EXPECT_EQ(InUpperCase(ReadSrt, part),
-            absl::StrCat(std::string(kCue), "&nbsp;IT IS 10&nbsp;KM &rarr; HOME\n"));
+  EXPECT_EQ(InUpperCase(ReadSrt, part), absl::StrCat(kCue, "&nbsp;IT IS 10&nbsp;KM &rarr; HOME\n"));
 }
 
 TEST(SubtitleReader, WhatOnlyEndsInAColonIsNoName) {
@@ -273,6 +288,7 @@ TEST(SubtitleReader, KeepsItsCuesWhateverTheTranslationIs) {
                                          "<i>so it</i> is",
                                          "<i>all</i>",
                                          "[music]",
+                                         "[door creaks] Come in.",
                                          "\u266a la la \u266a",
                                          "---",
                                          "<v Ann>Hi",

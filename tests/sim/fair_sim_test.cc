@@ -56,7 +56,7 @@ std::vector<Traffic> Mixed(std::mt19937* random) {
 }
 
 TEST(FairSimulation, NothingIsLostDoubledOrLateAndNobodyGetsAhead) {
-  const int64_t seeds = FromEnvironment("DRAGOMAN_SIM_SEEDS", 8);
+  const int64_t seeds = FromEnvironment("DRAGOMAN_SIM_SEEDS", 4);
   const int64_t replay = FromEnvironment("DRAGOMAN_SIM_SEED", -1);
   constexpr int64_t kEach = 10'000;
   TrafficReport all;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "documents/source_text.h"
 #include "engine/base/xml_events.h"
 
 namespace dragoman {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "documents/composition.h"
 #include "documents/passage_tags.h"
+#include "documents/source_text.h"
 #include "engine/base/utf8.h"
 #include "engine/base/xml_events.h"
 

@@ -8,6 +8,7 @@
 #include "documents/inline_text.h"
 #include "documents/markdown_items.h"
 #include "documents/markdown_spelling.h"
+#include "documents/source_text.h"
 #include "engine/base/patience.h"
 
 namespace dragoman {
@@ -71,15 +72,13 @@ void PairTags(std::vector<Item>* items) {
 // Whether the content of the element is not translated.
 bool IsCopied(const Item& item) {
   if (!item.raw.starts_with('<')) return false;
-  const std::string name = HtmlTagName(item.raw);
-  return name == "code" || name == "kbd" || name == "samp" || name == "var" || name == "script" ||
+  return IsAmong(HtmlTagName(item.raw), " code kbd samp var script ") ||
          item.raw.find("translate=\"no\"") != std::string::npos;
 }
 
 // What stands over the words of <ruby> is not read.
 bool IsAnnotation(const Item& item) {
-  const std::string name = item.raw.starts_with('<') ? HtmlTagName(item.raw) : "";
-  return name == "rt" || name == "rp" || name == "rtc";
+  return item.raw.starts_with('<') && IsAmong(HtmlTagName(item.raw), " rt rp rtc ");
 }
 
 InlineText Compose(const std::vector<Item>& items, size_t begin, size_t end, Patience* patience) {

@@ -21,10 +21,6 @@ bool IsWordByte(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-bool IsBlankMarkdown(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == text.npos;
-}
-
 std::string_view NameAt(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() && (IsWordByte(text[end]) || text[end] == '-')) ++end;
@@ -165,7 +161,7 @@ class Masker {
       if (Fence(content, end)) {
         Inline(paragraph, line);
         paragraph = end;
-      } else if (IsBlankMarkdown(source_.substr(content, end - content))) {
+      } else if (IsBlank(source_.substr(content, end - content))) {
         Inline(paragraph, line);
         paragraph = end;
         of_directive_ = false;
@@ -177,7 +173,7 @@ class Masker {
         Marker(line, content, end);
       }
       after_blank =
-          content >= end || IsBlankMarkdown(std::string_view(mask_).substr(content, end - content));
+          content >= end || IsBlank(std::string_view(mask_).substr(content, end - content));
       line = std::min(end + 1, source_.size());
     }
     Inline(paragraph, source_.size());
@@ -216,8 +212,7 @@ class Masker {
     if (fence_.empty()) {
       if (!marks || (c == '`' && text.find('`', size) != text.npos)) return false;
       fence_ = std::string(text.substr(0, size));
-    } else if (marks && c == fence_[0] && size >= fence_.size() &&
-               IsBlankMarkdown(text.substr(size))) {
+    } else if (marks && c == fence_[0] && size >= fence_.size() && IsBlank(text.substr(size))) {
       fence_.clear();
     }
     return true;
@@ -235,7 +230,7 @@ class Masker {
     } else if (after_blank &&
                (IsDrawnTable(content, end) || (content == line && IsModule(Line(content))))) {
       kept = end;
-      while (kept < source_.size() && !IsBlankMarkdown(Line(kept + 1))) kept = EndOfLine(kept + 1);
+      while (kept < source_.size() && !IsBlank(Line(kept + 1))) kept = EndOfLine(kept + 1);
     } else if (rest.starts_with("$$") || rest.starts_with("%%") || rest.starts_with("\\begin{")) {
       const std::string_view close = rest[0] == '\\' ? "\\end{" : rest.substr(0, 2);
       const size_t at = rest.substr(0, kMostKept).find(close, 2);
@@ -292,9 +287,8 @@ class Masker {
     }
     if (!line.starts_with("export ")) return false;
     const std::string_view what = NameAt(line, 7);
-    return what == "const" || what == "default" || what == "let" || what == "function" ||
-           what == "class" || what == "async" || line.substr(7).starts_with('{') ||
-           line.substr(7).starts_with('*');
+    return IsAmong(what, " const default let function class async ") ||
+           line.substr(7).starts_with('{') || line.substr(7).starts_with('*');
   }
 
   // What begins a line and is no text.

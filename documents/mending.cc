@@ -14,7 +14,6 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view kLineSpaces = " \t\r";
 constexpr std::string_view kUntranslatedTag = "translate=\"no\"";
 
 // The text without its tags; in markup, without what is not translated, and without references.
@@ -62,8 +61,6 @@ bool HaveTags(std::string_view text, std::string_view other) {
                     });
 }
 
-bool IsBlankLine(std::string_view line) { return line.find_first_not_of(kLineSpaces) == line.npos; }
-
 // A line that has lost its words stays as it was, if its tags are still in it.
 void KeepLines(const Passage& passage, const std::vector<std::string>& source,
                std::vector<std::string>* lines) {
@@ -78,10 +75,10 @@ void KeepLines(const Passage& passage, const std::vector<std::string>& source,
 void DropBlankLines(const std::vector<std::string>& source, std::vector<std::string>* lines) {
   // The ends of a text are between other bytes of the file.
   const auto blank_inside = [](const std::vector<std::string>& of) {
-    return of.size() > 2 && std::any_of(of.begin() + 1, of.end() - 1, IsBlankLine);
+    return of.size() > 2 && std::any_of(of.begin() + 1, of.end() - 1, IsBlank);
   };
   if (blank_inside(source) || !blank_inside(*lines)) return;
-  lines->erase(std::remove_if(lines->begin() + 1, lines->end() - 1, IsBlankLine), lines->end() - 1);
+  lines->erase(std::remove_if(lines->begin() + 1, lines->end() - 1, IsBlank), lines->end() - 1);
 }
 
 // Whether that is a letter or digit of a script that has spaces between words.
@@ -90,13 +87,7 @@ bool IsOfWord(char32_t c) {
   return c >= 0xc0 && c != 0xd7 && c != 0xf7 && !(c >= 0x2000 && c < 0x2c00) && c < 0x2e80;
 }
 
-bool EndsInWord(std::string_view text) {
-  size_t at = text.size();
-  while (at > 0 && (static_cast<unsigned char>(text[at - 1]) & 0xc0) == 0x80) --at;
-  if (at == 0) return false;
-  --at;
-  return IsOfWord(NextCodePoint(text, &at));
-}
+bool EndsInWord(std::string_view text) { return !text.empty() && IsOfWord(LastCodePoint(text)); }
 
 bool BeginsWithWord(std::string_view text) {
   size_t at = 0;

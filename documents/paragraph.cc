@@ -95,10 +95,6 @@ void CutRange(const std::vector<Piece>& pieces, size_t begin, size_t end,
 
 }  // namespace
 
-bool IsBlank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
-}
-
 bool IsBlankText(const Piece& piece) { return piece.kind == Piece::kText && IsBlank(piece.text); }
 
 bool IsTranslated(const FormatPointer& format) { return format == nullptr || format->translated; }

@@ -80,7 +80,6 @@ inline constexpr size_t kMostBlockBytes = 8000;  // about, of a passage that can
 std::vector<std::vector<Piece>> CutPieces(std::vector<Piece> pieces);
 
 // Whether there is nothing but white space.
-bool IsBlank(std::string_view text);
 bool IsBlankText(const Piece& piece);
 
 // Whether text of that format, which may be null, is translated.

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/source_text.h"
 
 namespace dragoman {
 namespace {
@@ -15,12 +16,10 @@ constexpr size_t kMostFields = 16;  // that are in each other's results
 }  // namespace
 
 bool IsProseField(std::string_view instruction) {
-  static constexpr std::string_view kProse[] = {"HYPERLINK", "INDEX", "QUOTE",
-                                                "REF",       "TOC",   "STYLEREF"};
   instruction.remove_prefix(std::min(instruction.find_first_not_of(" \t\r\n"), instruction.size()));
   std::string word(instruction.substr(0, instruction.find_first_of(" \t\r\n\\")));
   absl::AsciiStrToUpper(&word);
-  return std::find(std::begin(kProse), std::end(kProse), word) != std::end(kProse);
+  return IsAmong(word, " HYPERLINK INDEX QUOTE REF TOC STYLEREF ");
 }
 
 Piece& PieceList::Add(Piece::Kind kind, const Place& place, const XmlEvent& at, size_t end) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/source_text.h"
 
 namespace dragoman {
 namespace {
@@ -41,7 +42,7 @@ PluralRule RuleOf(std::string_view tag) {
   for (char& c : whole) c = c == '_' ? '-' : c;
   for (const std::string& name : {whole, whole.substr(0, whole.find('-'))}) {
     for (const PluralRule& rule : kPluralRules) {
-      if (rule.languages.find(absl::StrCat(" ", name, " ")) != rule.languages.npos) return rule;
+      if (IsAmong(name, rule.languages)) return rule;
     }
   }
   return {"", 2, "(n != 1)"};

@@ -66,6 +66,10 @@ bool HasWords(std::string_view text) {
   return false;
 }
 
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
 bool IsNamed(std::string_view name, std::string_view other) {
   return absl::EqualsIgnoreCase(absl::string_view(name.data(), name.size()),
                                 absl::string_view(other.data(), other.size()));

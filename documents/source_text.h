@@ -46,6 +46,9 @@ absl::Status SkipComments(std::string_view part, bool hashes, size_t* at);
 // Whether a text has letters of any script, so that there is something to translate.
 bool HasWords(std::string_view text);
 
+// Whether it is nothing but white space, as formats have it: spaces, tabs and line ends.
+bool IsBlank(std::string_view text);
+
 // Whether the names are equal but for the case of ASCII letters.
 bool IsNamed(std::string_view name, std::string_view other);
 

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "documents/source_text.h"
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "engine/base/xml_events.h"
@@ -23,19 +24,13 @@ struct Unit {
   std::string previous, next;
 };
 
-bool IsCode(std::string_view name) {
-  for (const std::string_view code : {"bpt", "ept", "ph", "it", "ut"}) {
-    if (name == code) return true;
-  }
-  return false;
-}
-
 // The characters of an element, without codes.
 std::string PlainText(std::string_view text, const Events& events, size_t start) {
   std::string plain;
   for (size_t i = start + 1; i < events[start].partner; ++i) {
     const XmlEvent& event = events[i];
-    if (event.kind == XmlEvent::kStart && IsCode(LocalXmlName(event.name))) i = event.partner;
+    const bool starts = event.kind == XmlEvent::kStart;
+    if (starts && IsAmong(LocalXmlName(event.name), " bpt ept ph it ut ")) i = event.partner;
     const bool is_text = event.kind == XmlEvent::kText || event.kind == XmlEvent::kCdata;
     if (is_text) plain += XmlText(XmlBytes(text, event));
   }

@@ -90,7 +90,7 @@ LIBRARIES = (
     (r"utf8proc", r"engine/text/normal(_form|izer)\."),
     (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),
-    (r"rapidjson/", r"(documents/(json|xcstrings)_reader|engine/text/tokenizer_json)\."),
+    (r"rapidjson/", r"(documents/json_events|engine/text/tokenizer_json)\."),
     (r"sqlite3", r"store/sqlite\."),
     (r"libpq", r"store/postgres\."),
     (r"md4c", r"documents/markdown_reader\."),

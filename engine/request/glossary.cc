@@ -94,6 +94,18 @@ TokenRange PlaceOf(TextSpan span, absl::Span<const TextSpan> tokens) {
   return range;
 }
 
+absl::StatusOr<std::shared_ptr<const TermList>> SharedGlossary::TermsFor(
+    const std::shared_ptr<const void>& model,
+    absl::FunctionRef<absl::StatusOr<std::shared_ptr<const TermList>>()> prepare) {
+  absl::MutexLock lock(&mutex_);
+  if (terms_ == nullptr || model_.lock() != model) {
+    ASSIGN_OR_RETURN(terms_, prepare());
+    model_ = model;
+    prepared_ = true;
+  }
+  return terms_;
+}
+
 absl::StatusOr<std::shared_ptr<const TermList>> OwnTerms(const std::vector<GlossaryEntry>& entries,
                                                          const Tokenizer& tokenizer, int max_tokens,
                                                          const SearchRules& rules,

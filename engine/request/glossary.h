@@ -3,14 +3,20 @@
 #ifndef DRAGOMAN_ENGINE_REQUEST_GLOSSARY_H_
 #define DRAGOMAN_ENGINE_REQUEST_GLOSSARY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
+#include "engine/base/not_copyable.h"
 #include "engine/request/still_wanted.h"
 #include "engine/request/terms.h"
 #include "engine/search/search.h"
@@ -30,9 +36,32 @@ std::vector<int32_t> TokensOf(const Tokenizer& tokenizer, const std::string& phr
 // Those of the tokens, whose bytes are given, that are, or have a part of, these bytes.
 TokenRange PlaceOf(TextSpan span, absl::Span<const TextSpan> tokens);
 
+// The glossary of several requests whose options are the same.  The first of them prepares it, and
+// the others wait for that.  Thread-safe.
+class SharedGlossary : private NotCopyable {
+ public:
+  explicit SharedGlossary(std::vector<GlossaryEntry> entries) : entries_(std::move(entries)) {}
+
+  const std::vector<GlossaryEntry>& entries() const { return entries_; }
+  bool is_prepared() const { return prepared_; }
+
+  // Those that `prepare` has made for this model.
+  absl::StatusOr<std::shared_ptr<const TermList>> TermsFor(
+      const std::shared_ptr<const void>& model,
+      absl::FunctionRef<absl::StatusOr<std::shared_ptr<const TermList>>()> prepare);
+
+ private:
+  const std::vector<GlossaryEntry> entries_;
+  std::atomic<bool> prepared_ = false;
+  absl::Mutex mutex_;
+  std::weak_ptr<const void> model_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const TermList> terms_ ABSL_GUARDED_BY(mutex_);  // for it
+};
+
 // The restrictions of a request that concern words and tokens rather than numbers.
 struct WordRules {
-  std::vector<GlossaryEntry> glossary;  // must be followed
+  std::vector<GlossaryEntry> glossary;     // must be followed
+  std::shared_ptr<SharedGlossary> shared;  // likewise; null, unless it takes the place of glossary
   // Are followed where that does not lower the score of a sentence by more than this for each term.
   TermLists stored;
   float stored_max_loss = 5.0f;

@@ -18,7 +18,8 @@ namespace {
 size_t PreparingWork(const HopRequest& request) {
   const WordRules& words = request.words;
   size_t glossary = 0;
-  for (const GlossaryEntry& entry : words.glossary) {
+  const bool waits = words.shared != nullptr && !words.shared->is_prepared();
+  for (const GlossaryEntry& entry : waits ? words.shared->entries() : words.glossary) {
     glossary += entry.source.size() + BytesOf(entry.targets);
   }
   return BytesOf(request.texts) + BytesOf(request.targets) + BytesOf(request.target_prefixes) +

@@ -39,7 +39,9 @@ absl::Status JobMaker::Prepare(const Frame& frame, const LanguagePair& languages
 
 absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
   const Tokenizer& tokenizer = model().tokenizer();
-  const std::vector<GlossaryEntry>& entries = request_.words.glossary;
+  SharedGlossary* const shared = request_.words.shared.get();
+  const std::vector<GlossaryEntry>& entries =
+      shared == nullptr ? request_.words.glossary : shared->entries();
   language_ = languages.target;
   longest_ = std::min(request_.options.max_length.value_or(model().spec().max_positions),
                       model().spec().max_positions);
@@ -49,7 +51,11 @@ absl::Status JobMaker::PrepareGlossary(const LanguagePair& languages) {
           "options.glossary",
           "wants a beam search without sampling, return_alternatives or beam_groups");
     }
-    ASSIGN_OR_RETURN(auto own, OwnTerms(entries, tokenizer, longest_ - 1, *rules_, wanted_));
+    const auto prepare = [&] {
+      return OwnTerms(entries, tokenizer, longest_ - 1, *rules_, wanted_);
+    };
+    ASSIGN_OR_RETURN(auto own,
+                     shared == nullptr ? prepare() : shared->TermsFor(context_.model, prepare));
     lists_.push_back(std::move(own));
   }
   if (const float loss = request_.words.stored_max_loss; !(loss >= 0 && loss <= kMaxLoss)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "engine/base/utf8.h"
 
@@ -123,6 +124,9 @@ Pivot::Pivot(const Route& route, HopRequest request, StillWanted* wanted)
   request.previous_texts.clear();  // the text between them was not kept
   request.previous_translations.clear();
   if (AsksTheModel(request)) request.memories.clear();
+  if (const auto shared = std::exchange(request.words.shared, nullptr)) {
+    request.words.glossary = shared->entries();
+  }
   from_ = request;  // with the same options
   from_.source_language = route.pivot();
   from_.original_language = request.source_language;

@@ -19,7 +19,7 @@ struct BulkExchange::Open {
         request(std::move(its_item.request)),
         bytes(its_item.bytes + id.size()),
         came(absl::Now()),
-        task(parts) {}
+        task(parts, std::move(its_item.glossary)) {}
 
   // One that waits for memory is kept as it came: it may take fifty times its bytes.
   void Pack() {

@@ -59,7 +59,8 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   struct Item {
     std::string id;
     absl::StatusOr<v1::TranslateRequest> request;
-    size_t bytes = 0;  // of the message
+    size_t bytes = 0;                                    // of the message
+    std::shared_ptr<SharedGlossary> glossary = nullptr;  // as TranslateTask's
   };
 
   // `ready` is called, in Start or on another thread, whenever the result of HasRoom or Next may

@@ -18,6 +18,7 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/api/document_desk.h"
+#include "server/api/glossaries.h"
 #include "server/base/errors.h"
 
 namespace dragoman {
@@ -33,9 +34,7 @@ constexpr size_t kMemory = 12, kLeastMemory = 48 << 20, kCopies = 3;
 constexpr size_t kSampleBytes = 4000;  // in which the language is detected
 constexpr int kMostWarnings = 100;
 
-std::string JournalKeyOf(const v1::TranslateRequest& request) {
-  return HexSha256(request.SerializeAsString()).substr(0, 32);
-}
+std::string DigestOf(const std::string& bytes) { return HexSha256(bytes).substr(0, 32); }
 
 // An error of the file, as callers see it.  What others have a limit for was not the file's fault.
 absl::Status OfDocument(absl::Status status) {
@@ -85,6 +84,7 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
   ASSIGN_OR_RETURN(const DocumentFormat* const format, CheckHeader(header_));
   header_.mutable_request()->set_literals(LiteralsOf(*format, header_.request().literals()));
   RETURN_IF_ERROR(bulk_->Judge(header_.request()));
+  TakeGlossary();
   const size_t most = parts_->documents->limits().max_bytes;
   if (input.size() > most) return MessageTooLarge(input.size(), most);
   report_.set_source_language(header_.request().source_language());
@@ -124,6 +124,17 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
       status.message(), {{input.path(), FileName()}, {output_->path(), "the output"}});
   if (message == status.message()) return status;
   return absl::Status(status.code(), message);
+}
+
+// Once for all passages.
+void DocumentTranslator::TakeGlossary() {
+  if (header_.request().options().glossary().empty()) return;
+  v1::DecodingOptions* const options = header_.mutable_request()->mutable_options();
+  glossary_digest_ = DigestOf(options->SerializeAsString());
+  std::vector<GlossaryEntry> entries;
+  for (const v1::GlossaryEntry& entry : options->glossary()) entries.push_back(EntryFrom(entry));
+  glossary_ = std::make_shared<SharedGlossary>(std::move(entries));
+  google::protobuf::RepeatedPtrField<v1::GlossaryEntry>().Swap(options->mutable_glossary());
 }
 
 absl::Status DocumentTranslator::TranslateParts(std::unique_ptr<Document> document) {
@@ -216,7 +227,7 @@ absl::StatusOr<bool> DocumentTranslator::SendPassages(Part* part) {
     request.add_contents(passage.text);
     request.set_markup(MarkupOf(passage));
     if (journal_.find != nullptr) {
-      part->keys[i] = JournalKeyOf(request);
+      part->keys[i] = DigestOf(request.SerializeAsString() + glossary_digest_);
       const std::optional<std::string> known = journal_.find(part->keys[i]);
       v1::TranslateBulkResponse answer;
       if (known.has_value() && answer.ParseFromString(*known)) {
@@ -226,7 +237,10 @@ absl::StatusOr<bool> DocumentTranslator::SendPassages(Part* part) {
       }
     }
     const size_t bytes = request.ByteSizeLong();  // with what the header has for all passages
-    bulk_->Add({.id = absl::StrCat(i), .request = std::move(request), .bytes = bytes});
+    bulk_->Add({.id = absl::StrCat(i),
+                .request = std::move(request),
+                .bytes = bytes,
+                .glossary = glossary_});
   }
   return any;
 }

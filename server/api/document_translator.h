@@ -64,6 +64,7 @@ class DocumentTranslator {
  private:
   struct Part;
 
+  void TakeGlossary();
   absl::Status TranslateParts(std::unique_ptr<Document> document);
   absl::Status DetectSource(absl::Span<const Passage> passages);
   absl::Status TranslatePart(Part* part);
@@ -84,6 +85,8 @@ class DocumentTranslator {
   BulkExchange* const bulk_;
   const std::function<void(const v1::DocumentProgress& progress)> on_progress_;
   v1::DocumentHeader header_;
+  std::shared_ptr<SharedGlossary> glossary_;  // of its request, which is without it then
+  std::string glossary_digest_;
   PassageJournal journal_;
   v1::DocumentReport report_;
   std::optional<CallEnd> end_;  // of the bulk call

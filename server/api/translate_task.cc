@@ -40,6 +40,7 @@ absl::Status TranslateTask::Prepare(v1::TranslateRequest request, const Permit& 
   const std::optional<v1::TranslateRequest> for_receipt =
       request.output().receipt() ? std::optional(request) : std::nullopt;
   ASSIGN_OR_RETURN(request_, FromProto(&request));
+  request_.words.shared = glossary_;
   const std::string model = WithoutLabels(route_->name());
   const KeptUse use = {*parts_, {StoreDeadline(deadline), permit.principal()}, model};
   ASSIGN_OR_RETURN(request_.words.stored, GlossariesFor(use, request));

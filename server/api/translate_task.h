@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -24,8 +25,10 @@ namespace dragoman {
 
 class TranslateTask {
  public:
-  // `parts` must outlive the task.
-  explicit TranslateTask(const ServerParts* parts) : parts_(parts) {}
+  // `parts` must outlive the task.  A glossary takes the place of that of the request.
+  explicit TranslateTask(const ServerParts* parts,
+                         std::shared_ptr<SharedGlossary> glossary = nullptr)
+      : parts_(parts), glossary_(std::move(glossary)) {}
 
   // Takes the request and finds its models and glossaries.  Nothing is started.  PERMISSION_DENIED
   // if the caller may not use them, or may not ask for such options.  If the request asks the store
@@ -74,6 +77,7 @@ class TranslateTask {
   absl::Status PrepareCheck(const v1::TranslateRequest& request);
 
   const ServerParts* const parts_;
+  const std::shared_ptr<SharedGlossary> glossary_;
   Permit permit_;
   std::optional<Route> route_;  // of all texts, or of the first ones that are translated
   bool unchanged_ = false;      // the texts are to be in the language that they are in

@@ -72,6 +72,27 @@ TEST_F(GlossaryTest, NamesAnEntryThatTheRulesForbid) {
   EXPECT_EQ(field({.never_say = {"Katze"}}), "");
 }
 
+TEST_F(GlossaryTest, OneThatIsSharedIsPreparedOnceForAModel) {
+  SharedGlossary shared(std::vector<GlossaryEntry>{{"house", {"Haus"}}});
+  const auto model = std::make_shared<int>(), other = std::make_shared<int>();
+  int prepared = 0;
+  const auto prepare = [&] {
+    ++prepared;
+    return OwnTerms(shared.entries(), *tokenizer_, 8, SearchRules(), &always_);
+  };
+  const auto fail = []() -> absl::StatusOr<std::shared_ptr<const TermList>> {
+    return absl::DeadlineExceededError("");
+  };
+  EXPECT_FALSE(shared.TermsFor(model, fail).ok());
+  EXPECT_FALSE(shared.is_prepared());
+  const auto terms = shared.TermsFor(model, prepare);
+  ASSERT_TRUE(terms.ok()) << terms.status();
+  EXPECT_TRUE(shared.is_prepared());
+  EXPECT_EQ(*shared.TermsFor(model, fail), *terms);
+  EXPECT_NE(*shared.TermsFor(other, prepare), *terms);
+  EXPECT_EQ(prepared, 2);
+}
+
 TEST_F(GlossaryTest, APhraseHasTheFormsThatCanBeSaid) {
   const auto rules = AddWordRules(std::make_shared<SearchRules>(), {.suppress_sequences = {"alt"}},
                                   *tokenizer_, nullptr, &always_);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/request/route.h"
@@ -67,6 +68,9 @@ TEST_F(TranslatorGlossaryTest, ATermThatWouldRuinTheSentenceIsLeftOutAndTold) {
   // The request's own glossary is followed whatever it costs.
   request.words.stored.clear();
   request.words.glossary = {{"house", {"Lehrer Lehrer Lehrer"}}};
+  EXPECT_THAT(TextOf(Translated(request)), HasSubstr("Lehrer Lehrer Lehrer"));
+  request.words.shared = std::make_shared<SharedGlossary>(std::move(request.words.glossary));
+  request.words.glossary.clear();
   EXPECT_THAT(TextOf(Translated(request)), HasSubstr("Lehrer Lehrer Lehrer"));
 }
 

@@ -29,8 +29,8 @@ export function remember(choices) {
 }
 
 // What the address says: #from=en&to=de&text=Good+morning.
-export function addressed() {
-  const fields = new URLSearchParams(location.hash.slice(1));
+export function addressed(hash = location.hash) {
+  const fields = new URLSearchParams(hash.slice(1));
   const said = {source: fields.get('from'), target: fields.get('to'), text: fields.get('text')};
   if (said.text !== null) said.html = fields.get('markup') === 'html';
   return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null));

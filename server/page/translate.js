@@ -73,8 +73,9 @@ $('token-form').addEventListener('submit', (event) => {
   $('token-form').hidden = true;
   start();
 });
-addEventListener('hashchange', () => {
-  const said = addressed();
+addEventListener('hashchange', ({newURL}) => {
+  // The address itself may have been replaced since.
+  const said = addressed(new URL(newURL).hash);
   languages.choose(said);
   if (said.html !== undefined) $('html').checked = said.html;
   write(said.text ?? source.value);

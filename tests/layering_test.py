@@ -86,7 +86,7 @@ LIBRARIES = (
     (r"grpc|dragoman/v1/\w+\.grpc", r"client/|server/(grpc/|server\.|auth/tls\.|observe/logging\.)"),
     (r"google/protobuf|google/rpc|dragoman/v1", r"server/|client/|documents/part_loop\."),
     (r"spdlog/", r"server/observe/logging\."),
-    (r"re2/", r"(engine/text/literals|server/compat/openai)\."),
+    (r"re2/", r"(documents/subtitle_units|engine/text/literals|server/compat/openai)\."),
     (r"utf8proc", r"engine/text/normal(_form|izer)\."),
     (r"minizip/", r"engine/base/zip_(archive|writer)\."),
     (r"yaml-cpp/", r"engine/base/yaml\.|documents/yaml_reader\."),

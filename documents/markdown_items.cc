@@ -120,36 +120,25 @@ class Resolver {
     return depth == 0;
   }
 
+  // What the marker of a span is made of, from its end, and how many of them there may be.
+  struct Marker {
+    Event::Span span;
+    std::string_view characters;
+    size_t most;
+  };
+  static constexpr Marker kMarkers[] = {
+      {Event::kEmphasis, "*_", 1}, {Event::kStrong, "*_", 2},
+      {Event::kStrike, "~", 2},    {Event::kLink, "[<", 1},
+      {Event::kImage, "[", 1},     {Event::kImage, "!", 1},
+      {Event::kCode, " \n", 1},    {Event::kCode, "`", std::string_view::npos}};
+
   bool StepBack(Event::Span span) {
     size_t begin = begin_;
-    const auto back_over = [&](std::string_view characters, size_t most) {
-      for (; most > 0 && begin > 0 && characters.find(source_[begin - 1]) != source_.npos; --most) {
+    for (const auto& [of, characters, most] : kMarkers) {
+      for (size_t left = of == span ? most : 0;
+           left > 0 && begin > 0 && characters.find(source_[begin - 1]) != source_.npos; --left) {
         --begin;
       }
-    };
-    switch (span) {
-      case Event::kEmphasis:
-        back_over("*_", 1);
-        break;
-      case Event::kStrong:
-        back_over("*_", 2);
-        break;
-      case Event::kStrike:
-        back_over("~", 2);
-        break;
-      case Event::kLink:
-        back_over("[<", 1);
-        break;
-      case Event::kImage:
-        back_over("[", 1);
-        back_over("!", 1);
-        break;
-      case Event::kCode:
-        back_over(" \n", 1);
-        back_over("`", source_.npos);
-        break;
-      case Event::kNone:
-        break;
     }
     const bool found = begin < begin_;
     begin_ = begin;

@@ -30,22 +30,14 @@ namespace {
 using Event = MarkdownEvent;
 
 Event::Span SpanOf(MD_SPANTYPE type) {
-  switch (type) {
-    case MD_SPAN_EM:
-      return Event::kEmphasis;
-    case MD_SPAN_STRONG:
-      return Event::kStrong;
-    case MD_SPAN_DEL:
-      return Event::kStrike;
-    case MD_SPAN_A:
-      return Event::kLink;
-    case MD_SPAN_IMG:
-      return Event::kImage;
-    case MD_SPAN_CODE:
-      return Event::kCode;
-    default:
-      return Event::kNone;
+  constexpr std::pair<MD_SPANTYPE, Event::Span> kSpans[] = {
+      {MD_SPAN_EM, Event::kEmphasis}, {MD_SPAN_STRONG, Event::kStrong},
+      {MD_SPAN_DEL, Event::kStrike},  {MD_SPAN_A, Event::kLink},
+      {MD_SPAN_IMG, Event::kImage},   {MD_SPAN_CODE, Event::kCode}};
+  for (const auto& [theirs, ours] : kSpans) {
+    if (type == theirs) return ours;
   }
+  return Event::kNone;
 }
 
 // Of what is kept of an event of the block that is read: itself, and what stands there

@@ -24,28 +24,19 @@ constexpr char32_t kZeros[] = {'0',    0x0660, 0x06F0, 0x07C0, 0x0966, 0x09E6,  
 // What may stand between the digits of a number.
 enum class Separator { kNone, kDot, kComma, kSpace, kApostrophe, kArabicPoint, kArabicComma };
 
+constexpr std::pair<Separator, std::u32string_view> kSeparators[] = {
+    {Separator::kDot, U"."},
+    {Separator::kComma, U",\uFF0C"},
+    {Separator::kSpace, U" \u00A0\u2009\u202F"},
+    {Separator::kApostrophe, U"'\u2019"},
+    {Separator::kArabicPoint, U"\u066B"},
+    {Separator::kArabicComma, U"\u066C"}};
+
 Separator SeparatorOf(char32_t c) {
-  switch (c) {
-    case '.':
-      return Separator::kDot;
-    case ',':
-    case 0xFF0C:
-      return Separator::kComma;
-    case ' ':
-    case 0xA0:
-    case 0x2009:
-    case 0x202F:
-      return Separator::kSpace;
-    case '\'':
-    case 0x2019:
-      return Separator::kApostrophe;
-    case 0x066B:
-      return Separator::kArabicPoint;
-    case 0x066C:
-      return Separator::kArabicComma;
-    default:
-      return Separator::kNone;
+  for (const auto& [separator, characters] : kSeparators) {
+    if (characters.find(c) != characters.npos) return separator;
   }
+  return Separator::kNone;
 }
 
 bool SeparatesFraction(Separator separator) {

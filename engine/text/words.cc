@@ -74,20 +74,12 @@ WordCharacter CharacterAt(std::string_view text, size_t begin) {
 
 // Whether a mark joins the characters on both sides of it.
 bool Joins(const WordCharacter& before, const WordCharacter& mark, const WordCharacter& after) {
-  switch (mark.c) {
-    case '\'':
-    case 0x2019:
-      return IsWordKind(before.kind) && IsWordKind(after.kind);
-    case '-':
-    case 0x2010:
-    case 0x2011:
-      return IsWordKind(before.kind) && IsWordKind(after.kind);
-    case '.':
-    case ',':
-      return before.kind == Kind::kDigit && after.kind == Kind::kDigit;
-    default:
-      return false;
+  constexpr std::u32string_view kInWords = U"'\u2019-\u2010\u2011", kInNumbers = U".,";
+  if (kInWords.find(mark.c) != kInWords.npos) {
+    return IsWordKind(before.kind) && IsWordKind(after.kind);
   }
+  return kInNumbers.find(mark.c) != kInNumbers.npos && before.kind == Kind::kDigit &&
+         after.kind == Kind::kDigit;
 }
 
 // The words of a text; of those without spaces between them, ends_at says where they end.

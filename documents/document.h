@@ -17,6 +17,7 @@
 #ifndef DRAGOMAN_DOCUMENTS_DOCUMENT_H_
 #define DRAGOMAN_DOCUMENTS_DOCUMENT_H_
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -106,10 +107,25 @@ class Document {
   virtual absl::Status Write(const PassageTranslations& translations) = 0;
 };
 
+// What names of files end with: ".docx", in lower case, the most usual one first.
+class Suffixes {
+ public:
+  template <typename... Each>
+  constexpr explicit Suffixes(Each... each) : each_{each...}, size_(sizeof...(each)) {}
+
+  constexpr const std::string_view* begin() const { return each_.data(); }
+  constexpr const std::string_view* end() const { return each_.data() + size_; }
+  constexpr std::string_view operator[](size_t i) const { return each_[i]; }
+
+ private:
+  std::array<std::string_view, 4> each_;
+  size_t size_;
+};
+
 // One kind of file.
 struct DocumentFormat {
-  std::string_view name;                        // "docx"
-  absl::Span<const std::string_view> suffixes;  // ".docx", lower case, most usual first
+  std::string_view name;  // "docx"
+  Suffixes suffixes;
   std::string_view media_type;
   PassageReader reader = nullptr;  // of a file that is one part
   // Of a container: reads `input` and writes `output`, which are paths.

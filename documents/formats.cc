@@ -19,83 +19,52 @@
 namespace dragoman {
 namespace {
 
-constexpr std::string_view kTextSuffixes[] = {".txt", ".text"};
-constexpr std::string_view kHtmlSuffixes[] = {".html", ".htm", ".xhtml"};
-constexpr std::string_view kMarkdownSuffixes[] = {".md", ".markdown", ".mdx"};
-constexpr std::string_view kSrtSuffixes[] = {".srt"};
-constexpr std::string_view kVttSuffixes[] = {".vtt"};
-constexpr std::string_view kAssSuffixes[] = {".ass", ".ssa"};
-constexpr std::string_view kPoSuffixes[] = {".po", ".pot"};
-constexpr std::string_view kXliffSuffixes[] = {".xlf", ".xliff"};
-constexpr std::string_view kTmxSuffixes[] = {".tmx"};
-constexpr std::string_view kQtSuffixes[] = {".ts"};
-constexpr std::string_view kJsonSuffixes[] = {".json"};
-constexpr std::string_view kArbSuffixes[] = {".arb"};
-constexpr std::string_view kPropertiesSuffixes[] = {".properties"};
-constexpr std::string_view kYamlSuffixes[] = {".yml", ".yaml"};
-constexpr std::string_view kAndroidSuffixes[] = {"strings.xml"};
-constexpr std::string_view kStringsSuffixes[] = {".strings"};
-constexpr std::string_view kStringsdictSuffixes[] = {".stringsdict"};
-constexpr std::string_view kCsvSuffixes[] = {".csv"};
-constexpr std::string_view kTsvSuffixes[] = {".tsv", ".tab"};
-constexpr std::string_view kDitaSuffixes[] = {".dita", ".ditamap"};
-
-constexpr std::string_view kXcstringsSuffixes[] = {".xcstrings"};
-constexpr std::string_view kResxSuffixes[] = {".resx"};
-constexpr std::string_view kFluentSuffixes[] = {".ftl"};
-constexpr std::string_view kPhpSuffixes[] = {".php"};
-
-constexpr std::string_view kDocxSuffixes[] = {".docx", ".docm", ".dotx", ".dotm"};
-constexpr std::string_view kPptxSuffixes[] = {".pptx", ".pptm", ".ppsx", ".potx"};
-constexpr std::string_view kXlsxSuffixes[] = {".xlsx", ".xlsm", ".xltx"};
-constexpr std::string_view kOdtSuffixes[] = {".odt", ".ott"};
-constexpr std::string_view kOdpSuffixes[] = {".odp", ".otp"};
-constexpr std::string_view kOdsSuffixes[] = {".ods", ".ots"};
-constexpr std::string_view kEpubSuffixes[] = {".epub"};
-
 constexpr DocumentFormat kFormats[] = {
-    {"text", kTextSuffixes, "text/plain", ReadText},
-    {"html", kHtmlSuffixes, "text/html", ReadHtml},
-    {"markdown", kMarkdownSuffixes, "text/markdown", ReadMarkdown},
-    {"srt", kSrtSuffixes, "application/x-subrip", ReadSrt},
-    {"vtt", kVttSuffixes, "text/vtt", ReadVtt},
-    {"po", kPoSuffixes, "text/x-gettext-translation", ReadPo, nullptr, true, true},
-    {"xliff", kXliffSuffixes, "application/xliff+xml", ReadXliff, nullptr, true, true},
-    {"tmx", kTmxSuffixes, "application/x-tmx+xml", ReadTmx, nullptr, true},
-    {"ts", kQtSuffixes, "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true, true, BeginsQtTs},
-    {"ass", kAssSuffixes, "text/x-ssa", ReadAss},
-    {"json", kJsonSuffixes, "application/json", ReadJson, nullptr, true, true},
-    {"arb", kArbSuffixes, "application/x-arb+json", ReadArb, nullptr, true, true},
-    {"properties", kPropertiesSuffixes, "text/x-java-properties", ReadProperties, nullptr, true,
+    {"text", Suffixes(".txt", ".text"), "text/plain", ReadText},
+    {"html", Suffixes(".html", ".htm", ".xhtml"), "text/html", ReadHtml},
+    {"markdown", Suffixes(".md", ".markdown", ".mdx"), "text/markdown", ReadMarkdown},
+    {"srt", Suffixes(".srt"), "application/x-subrip", ReadSrt},
+    {"vtt", Suffixes(".vtt"), "text/vtt", ReadVtt},
+    {"po", Suffixes(".po", ".pot"), "text/x-gettext-translation", ReadPo, nullptr, true, true},
+    {"xliff", Suffixes(".xlf", ".xliff"), "application/xliff+xml", ReadXliff, nullptr, true, true},
+    {"tmx", Suffixes(".tmx"), "application/x-tmx+xml", ReadTmx, nullptr, true},
+    {"ts", Suffixes(".ts"), "text/vnd.trolltech.linguist", ReadQtTs, nullptr, true, true,
+     BeginsQtTs},
+    {"ass", Suffixes(".ass", ".ssa"), "text/x-ssa", ReadAss},
+    {"json", Suffixes(".json"), "application/json", ReadJson, nullptr, true, true},
+    {"arb", Suffixes(".arb"), "application/x-arb+json", ReadArb, nullptr, true, true},
+    {"properties", Suffixes(".properties"), "text/x-java-properties", ReadProperties, nullptr, true,
      true},
-    {"yaml", kYamlSuffixes, "application/yaml", ReadYaml, nullptr, true, true},
-    {"android", kAndroidSuffixes, "application/x-android-strings+xml", ReadAndroid, nullptr, true,
-     true},
-    {"strings", kStringsSuffixes, "text/x-apple-strings", ReadAppleStrings, nullptr, true, true},
-    {"stringsdict", kStringsdictSuffixes, "application/x-stringsdict+xml", ReadStringsdict, nullptr,
+    {"yaml", Suffixes(".yml", ".yaml"), "application/yaml", ReadYaml, nullptr, true, true},
+    {"android", Suffixes("strings.xml"), "application/x-android-strings+xml", ReadAndroid, nullptr,
      true, true},
-    {"csv", kCsvSuffixes, "text/csv", ReadCsv},
-    {"tsv", kTsvSuffixes, "text/tab-separated-values", ReadTsv},
-    {"dita", kDitaSuffixes, "application/dita+xml", ReadDita, nullptr, true},
-    {"xcstrings", kXcstringsSuffixes, "application/x-xcstrings+json", ReadXcstrings, nullptr, true,
+    {"strings", Suffixes(".strings"), "text/x-apple-strings", ReadAppleStrings, nullptr, true,
      true},
-    {"resx", kResxSuffixes, "application/x-resx+xml", ReadResx, nullptr, true, true},
-    {"ftl", kFluentSuffixes, "text/x-fluent", ReadFluent, nullptr, true, true},
-    {"php", kPhpSuffixes, "text/x-php", ReadPhp, nullptr, true, true, BeginsPhpArray},
-    {"docx", kDocxSuffixes,
+    {"stringsdict", Suffixes(".stringsdict"), "application/x-stringsdict+xml", ReadStringsdict,
+     nullptr, true, true},
+    {"csv", Suffixes(".csv"), "text/csv", ReadCsv},
+    {"tsv", Suffixes(".tsv", ".tab"), "text/tab-separated-values", ReadTsv},
+    {"dita", Suffixes(".dita", ".ditamap"), "application/dita+xml", ReadDita, nullptr, true},
+    {"xcstrings", Suffixes(".xcstrings"), "application/x-xcstrings+json", ReadXcstrings, nullptr,
+     true, true},
+    {"resx", Suffixes(".resx"), "application/x-resx+xml", ReadResx, nullptr, true, true},
+    {"ftl", Suffixes(".ftl"), "text/x-fluent", ReadFluent, nullptr, true, true},
+    {"php", Suffixes(".php"), "text/x-php", ReadPhp, nullptr, true, true, BeginsPhpArray},
+    {"docx", Suffixes(".docx", ".docm", ".dotx", ".dotm"),
      "application/vnd.openxmlformats-officedocument.wordprocessingml.document", nullptr,
      OpenOfficeFile},
-    {"pptx", kPptxSuffixes,
+    {"pptx", Suffixes(".pptx", ".pptm", ".ppsx", ".potx"),
      "application/vnd.openxmlformats-officedocument.presentationml.presentation", nullptr,
      OpenOfficeFile},
-    {"xlsx", kXlsxSuffixes, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-     nullptr, OpenOfficeFile},
-    {"odt", kOdtSuffixes, "application/vnd.oasis.opendocument.text", nullptr, OpenOpenDocument},
-    {"odp", kOdpSuffixes, "application/vnd.oasis.opendocument.presentation", nullptr,
+    {"xlsx", Suffixes(".xlsx", ".xlsm", ".xltx"),
+     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", nullptr, OpenOfficeFile},
+    {"odt", Suffixes(".odt", ".ott"), "application/vnd.oasis.opendocument.text", nullptr,
      OpenOpenDocument},
-    {"ods", kOdsSuffixes, "application/vnd.oasis.opendocument.spreadsheet", nullptr,
+    {"odp", Suffixes(".odp", ".otp"), "application/vnd.oasis.opendocument.presentation", nullptr,
      OpenOpenDocument},
-    {"epub", kEpubSuffixes, "application/epub+zip", nullptr, OpenEpub},
+    {"ods", Suffixes(".ods", ".ots"), "application/vnd.oasis.opendocument.spreadsheet", nullptr,
+     OpenOpenDocument},
+    {"epub", Suffixes(".epub"), "application/epub+zip", nullptr, OpenEpub},
 };
 
 // A file that is one part.

@@ -93,7 +93,7 @@ Translated TranslateFile(const std::string& input, const Translation& translatio
   const DocumentFormat* const format = FindDocumentFormat(input);
   DRAGOMAN_CHECK(format != nullptr);
   Translated result;
-  result.output = TemporaryPath(std::string(format->suffixes.front()));
+  result.output = TemporaryPath(std::string(format->suffixes[0]));
   auto document = OpenDocument(*format, input, result.output, options);
   if (!document.ok()) {
     result.status = document.status();

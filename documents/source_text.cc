@@ -75,14 +75,6 @@ bool IsNamed(std::string_view name, std::string_view other) {
                                 absl::string_view(other.data(), other.size()));
 }
 
-bool IsAmong(std::string_view name, std::string_view names) {
-  if (name.empty() || name.find(' ') != name.npos) return false;
-  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
-    if (names[at - 1] == ' ' && names[at + name.size()] == ' ') return true;
-  }
-  return false;
-}
-
 bool IsAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });

@@ -10,6 +10,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "engine/base/name_list.h"
 #include "engine/base/status.h"
 
 namespace dragoman {
@@ -51,9 +52,6 @@ bool IsBlank(std::string_view text);
 
 // Whether the names are equal but for the case of ASCII letters.
 bool IsNamed(std::string_view name, std::string_view other);
-
-// Whether the name is one of `names`, which have a space on either side.
-bool IsAmong(std::string_view name, std::string_view names);
 
 bool IsAscii(std::string_view text);
 

@@ -3,6 +3,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/base/name_list.h"
+
 namespace dragoman {
 namespace {
 
@@ -48,14 +50,6 @@ Kinds MakeKinds() {
   return kinds;
 }
 
-// Whether `name` is one of `names`, which spaces surround.
-bool IsOneOf(std::string_view name, std::string_view names) {
-  for (size_t at = names.find(name); at != names.npos; at = names.find(name, at + 1)) {
-    if (at > 0 && names[at - 1] == ' ' && names[at + name.size()] == ' ') return !name.empty();
-  }
-  return false;
-}
-
 }  // namespace
 
 HtmlKind KindOfHtml(std::string_view name) {
@@ -79,7 +73,7 @@ bool EndsOpenElement(std::string_view open, std::string_view next, bool next_is_
   };
   if (open == "p") return next_is_block;
   for (const auto& rule : kRules) {
-    if (IsOneOf(open, rule.open)) return IsOneOf(next, rule.next);
+    if (IsAmong(open, rule.open)) return IsAmong(next, rule.next);
   }
   return false;
 }
@@ -87,11 +81,11 @@ bool EndsOpenElement(std::string_view open, std::string_view next, bool next_is_
 bool IsForeignRoot(std::string_view name) { return name == "svg" || name == "math"; }
 
 bool HoldsHtml(std::string_view foreign_name) {
-  return IsOneOf(foreign_name, " annotation-xml desc foreignobject mi mn mo ms mtext title ");
+  return IsAmong(foreign_name, " annotation-xml desc foreignobject mi mn mo ms mtext title ");
 }
 
 bool LeavesForeign(std::string_view name) {
-  return IsOneOf(name,
+  return IsAmong(name,
                  " b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 "
                  "head hr i img li listing menu meta nobr ol p pre ruby s small span strike strong "
                  "sub sup table tt u ul var ");

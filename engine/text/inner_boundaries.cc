@@ -24,9 +24,9 @@ enum BoundaryKind {
   kNoBoundary
 };
 
-constexpr char32_t kSemicolons[] = U";；؛;·";
-constexpr char32_t kColons[] = U":：–—";
-constexpr char32_t kCommas[] = U",，、،﹐";
+constexpr std::u32string_view kSemicolons = U";；؛;·";
+constexpr std::u32string_view kColons = U":：–—";
+constexpr std::u32string_view kCommas = U",，、،﹐";
 
 // Words that a clause begins with, in several languages.
 constexpr std::string_view kConjunctions[] = {
@@ -40,10 +40,7 @@ constexpr std::string_view kConjunctions[] = {
     "nebo", "и",      "а",      "но",      "или",      "что",     "если",   "который", "і",
     "але",  "або",    "що"};
 
-template <size_t size>
-bool IsIn(const char32_t (&table)[size], char32_t c) {
-  return c != 0 && std::find(std::begin(table), std::end(table), c) != std::end(table);
-}
+bool IsIn(std::u32string_view table, char32_t c) { return table.find(c) != table.npos; }
 
 bool IsUnspaced(char32_t c) { return IsLetterOrDigit(c) && !IsWordCharacter(c); }
 

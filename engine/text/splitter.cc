@@ -33,10 +33,10 @@ bool IsLineBreak(char32_t c) {
   return (c >= 0x0A && c <= 0x0D) || c == 0x85 || c == 0x2028 || c == 0x2029;
 }
 bool IsDigit(char32_t c) { return c >= '0' && c <= '9'; }
-bool IsTerminator(char32_t c) { return In(kTerminators, c) && c != 0; }
-bool IsCjkTerminator(char32_t c) { return In(kCjkTerminators, c) && c != 0; }
-bool IsCloser(char32_t c) { return In(kClosers, c) && c != 0; }
-bool IsOpener(char32_t c) { return In(kOpeners, c) && c != 0; }
+bool IsTerminator(char32_t c) { return In(kTerminators, c); }
+bool IsCjkTerminator(char32_t c) { return In(kCjkTerminators, c); }
+bool IsCloser(char32_t c) { return In(kClosers, c); }
+bool IsOpener(char32_t c) { return In(kOpeners, c); }
 
 // A letter of an alphabet in which names are abbreviated to initials: Latin, Greek, Cyrillic.
 bool IsInitial(char32_t c) {
@@ -150,7 +150,7 @@ class Splitter {
     std::vector<size_t> words = {0};  // before the first comma, between the commas, after the last
     size_t all = 1, quiet_until = begin;
     for (size_t i = begin; i < end; ++i) {
-      if (In(kForeignArabicLetters, At(i)) && At(i) != 0) return {};
+      if (In(kForeignArabicLetters, At(i))) return {};
       quiet_until = std::max(quiet_until, closing_[i]);
       if (!IsWhiteSpace(At(i)) || IsWhiteSpace(At(i - 1))) continue;
       ++all;
@@ -275,7 +275,7 @@ class Splitter {
   // The marker of a list at `i`, where a word begins.
   Marker MarkerAt(size_t i) const {
     Marker marker;
-    if (In(kBullets, At(i)) && At(i) != 0) {
+    if (In(kBullets, At(i))) {
       marker.bullet = At(i++);
       while (At(i) == ' ') ++i;
     }

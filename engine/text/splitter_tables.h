@@ -10,20 +10,20 @@ namespace dragoman {
 
 // The full stops of Chinese, Japanese, Burmese and Amharic, which end a sentence with or without
 // spaces.
-inline constexpr char32_t kCjkTerminators[] = U"。！？｡．፧";
+inline constexpr std::u32string_view kCjkTerminators = U"。！？｡．፧";
 
 // Marks that may end a sentence if white space follows.
-inline constexpr char32_t kTerminators[] = U".!?…‥؟۔।॥։።။។";
+inline constexpr std::u32string_view kTerminators = U".!?…‥؟۔।॥։።။។";
 
 // Closing marks belong to the sentence before them.  Quotes that open in some languages and close
 // in others are in both tables: the side on which they touch a word decides.
-inline constexpr char32_t kClosers[] = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
-inline constexpr char32_t kOpeners[] = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
+inline constexpr std::u32string_view kClosers = U"\"'”’“‘»«›‹)]}」』）】》〉〕］";
+inline constexpr std::u32string_view kOpeners = U"\"'“‘”„‚«»‹›([{¿¡「『（【《〈-–—•*";
 
 // Persian, Urdu and Kurdish write the Arabic comma too, but with letters that Arabic lacks.  Only
 // an Arabic sentence of so many words is divided, into clauses of so many.
 inline constexpr char32_t kArabicComma = U'،';
-inline constexpr char32_t kForeignArabicLetters[] = U"پچژگکیےٹڈڑںھہۆێە";
+inline constexpr std::u32string_view kForeignArabicLetters = U"پچژگکیےٹڈڑںھہۆێە";
 inline constexpr size_t kLongArabicSentence = 25;
 inline constexpr size_t kShortestClause = 4;
 
@@ -107,7 +107,7 @@ inline constexpr Pair kPairs[] = {{U'(', U')'},   {U'[', U']'},   {U'“', U'”
 inline constexpr size_t kLongestFootnote = 6;  // "11 12", in characters
 inline constexpr size_t kDeepest = 16;         // of pairs within pairs
 inline constexpr char32_t kGenitive = U'の';   // no sentence ends in it
-inline constexpr char32_t kBullets[] = U"•⁃‣◦▪";
+inline constexpr std::u32string_view kBullets = U"•⁃‣◦▪";
 // The longest one within which no sentence ends, in characters.
 inline constexpr size_t kLongestQuote = 300;
 

@@ -27,19 +27,6 @@ TermIndex IndexOf(const std::vector<GlossaryEntry>& entries) {
   return TermIndex(terms);
 }
 
-// Forms in the order in which they come, each once.
-class FormList {
- public:
-  void Add(std::string form) {
-    if (known_.insert(form).second) forms_.push_back(std::move(form));
-  }
-  const std::vector<std::string>& forms() const { return forms_; }
-
- private:
-  std::unordered_set<std::string> known_;
-  std::vector<std::string> forms_;
-};
-
 // The work of making the forms of an entry.
 size_t WorkOf(const GlossaryEntry& entry) {
   constexpr size_t kPerEnding = 32;  // there are about so many
@@ -52,18 +39,22 @@ size_t WorkOf(const GlossaryEntry& entry) {
 std::vector<std::string> FormsOf(const GlossaryEntry& entry, std::string_view written,
                                  bool in_capitals, std::string_view language) {
   if (entry.targets.empty()) return {entry.ignore_case ? std::string(written) : entry.source};
-  FormList forms;
-  for (const std::string& target : entry.targets) forms.Add(target);
+  std::vector<std::string> forms;  // in the order in which they come, each once
+  std::unordered_set<std::string> known;
+  const auto add = [&](std::string form) {
+    if (known.insert(form).second) forms.push_back(std::move(form));
+  };
+  for (const std::string& target : entry.targets) add(target);
   for (const std::string& target : entry.targets) {
     if (!entry.inflect) break;
-    for (std::string& form : Inflected(target, language)) forms.Add(std::move(form));
+    for (std::string& form : Inflected(target, language)) add(std::move(form));
   }
-  if (!entry.ignore_case) return forms.forms();
-  const std::vector<std::string> as_given = forms.forms();
-  for (const std::string& form : as_given) forms.Add(Capitalized(form));
-  if (!in_capitals || IsInUpperCase(entry.source)) return forms.forms();
-  for (const std::string& form : as_given) forms.Add(InUpperCase(form));
-  return forms.forms();
+  if (!entry.ignore_case) return forms;
+  const std::vector<std::string> as_given = forms;
+  for (const std::string& form : as_given) add(Capitalized(form));
+  if (!in_capitals || IsInUpperCase(entry.source)) return forms;
+  for (const std::string& form : as_given) add(InUpperCase(form));
+  return forms;
 }
 
 // The forms of the entries of some lists, made once for all of their occurrences in a text.

@@ -150,12 +150,10 @@ class Divider {
   // Removes the places within these spans.
   void Drop(const std::vector<TextSpan>& spans) {
     auto span = spans.begin();
-    const auto within = [&](const Boundary& boundary) {
+    std::erase_if(boundaries_, [&](const Boundary& boundary) {
       while (span != spans.end() && span->end <= boundary.end) ++span;
       return span != spans.end() && span->begin < boundary.begin;
-    };
-    boundaries_.erase(std::remove_if(boundaries_.begin(), boundaries_.end(), within),
-                      boundaries_.end());
+    });
   }
 
   void CountMarks() {

@@ -97,17 +97,14 @@ bool ShelfKeeper::Keep(const ServerOptions& options, bool asked) {
     changed.push_back(&shelved);
   }
   PutAll(changed);
-  for (auto shelved = shelved_.begin(); shelved != shelved_.end();) {
-    if (wanted.contains(shelved->first)) {
-      ++shelved;
-      continue;
-    }
-    Log(LogLevel::kInfo, "removed", {{"model", shelved->first}});
-    shelf_->Remove(shelved->first);
-    metrics_->OnModelRemoved(shelved->first);
-    pins_.erase(shelved->first);
-    shelved = shelved_.erase(shelved);
-  }
+  std::erase_if(shelved_, [&](const auto& shelved) {
+    if (wanted.contains(shelved.first)) return false;
+    Log(LogLevel::kInfo, "removed", {{"model", shelved.first}});
+    shelf_->Remove(shelved.first);
+    metrics_->OnModelRemoved(shelved.first);
+    pins_.erase(shelved.first);
+    return true;
+  });
   for (const std::string& name : wanted) {
     const auto by_operator = pins_.find(name);
     const bool configured = absl::c_linear_search(options.pinned, name);

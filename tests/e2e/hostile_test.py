@@ -10,11 +10,11 @@ import glob
 import http.client
 import io
 import json
+import math
 import os
 import random
 import re
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,31 +27,30 @@ import grpc
 from google.protobuf import descriptor_pb2, json_format, symbol_database
 from google.protobuf.descriptor import FieldDescriptor
 
+import bystanders
 import http2_attacker as http2
-import together
 from harness import BUILT_IN, SOURCE_DIR, Server, await_true, instrumented, pb, seed
 
+from dragoman.v1 import admin_pb2
 from google.cloud.translate.v3 import translation_service_pb2 as google_pb
 from inference import grpc_service_pb2 as inference_pb
-
-load_tests = together.load_tests
 
 CALLS = int(os.environ.get("DRAGOMAN_HOSTILE_CALLS", 600))
 MIB = 1 << 20
 LIMIT = 1024 * MIB
 TOKENS = {name: f"{name}-token-0123456789" for name in ("victim", "attacker", "another")}
-# Seconds: what may be prepared where it is (docs/limits.md), and what the test itself takes.  Attackers and those who
-# measure are threads of one Python process, and share two cores with the server and perhaps with another test: a
-# thread that is ready waits for up to hundreds of milliseconds, and the p99 of a second's calls is nearly the worst.
-PREPARING, ALLOWANCE = 0.001, 0.8
+# Seconds: what may be prepared where it is (docs/limits.md), and what other tests on the same cores take: the p99 of a
+# second's calls is nearly the worst.  Attackers have the niceness 19, as if they were on other machines.
+PREPARING, ALLOWANCE = 0.001, 0.5
 OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
 
 
 def methods():
-    """All methods of the API: (service, method)."""
-    for service in pb.DESCRIPTOR.services_by_name.values():
-        for method in service.methods:
-            yield service, method
+    """All methods of the API, and those of operators: (service, method)."""
+    for file in (pb, admin_pb2):
+        for service in file.DESCRIPTOR.services_by_name.values():
+            for method in service.methods:
+                yield service, method
 
 
 def methods_of_other_apis():
@@ -63,6 +62,42 @@ def methods_of_other_apis():
 
 def new(descriptor):
     return symbol_database.Default().GetPrototype(descriptor)()
+
+
+def form(fields, name, content, field="file"):
+    """A form with a file, whose boundary is B."""
+    parts = [(f'name="{key}"', value.encode()) for key, value in fields.items()]
+    return b"".join(b"--B\r\nContent-Disposition: form-data; " + head.encode() + b"\r\n\r\n" + value + b"\r\n"
+                    for head, value in [*parts, (f'name="{field}"; filename="{name}"', content)]) + b"--B--\r\n"
+
+
+def repeated(rng, content, most):
+    """The content with a piece of it up to so many bytes again."""
+    places = [match.start() for match in re.finditer(rb"[<\n]", content)] + [0, len(content)]
+    begin, end = sorted(rng.sample(places, 2))
+    piece = content[begin:end] or b"a"
+    return content[:end] + piece * int(2 ** rng.uniform(0, math.log2(most)) / len(piece)) + content[end:]
+
+
+def hostile_file(rng, most):
+    """A sample of some format in which something is there very often: its name, and what is in it."""
+    path = rng.choice(sorted(glob.glob(os.path.join(SOURCE_DIR, "tests/documents/data/*"))))
+    if not zipfile.is_zipfile(path):
+        with open(path, "rb") as file:
+            return os.path.basename(path), repeated(rng, file.read(), most)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(path) as sample, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        much = rng.choice(sample.namelist())
+        for name in sample.namelist():
+            file.writestr(name, repeated(rng, sample.read(name), most) if name == much else sample.read(name))
+    return os.path.basename(path), packed.getvalue()
+
+
+# The paths that take files: how they name the file, and what comes with it.
+FILE_PATHS = {"/v1/translate_file": ("file", {"target_language": "de"}),
+              "/v2/document": ("file", {"target_lang": "DE"}),
+              "/translate_file": ("file", {"source": "en", "target": "de"}),
+              "/translator/document:translate?api-version=2024-05-01&targetLanguage=de": ("document", {})}
 
 
 def bearer(name):
@@ -168,35 +203,8 @@ class Messages:
         return message
 
 
-class Watch(threading.Thread):
-    """Calls `act` every so often and keeps how long it took."""
-
-    def __init__(self, act, pause=0.02):
-        super().__init__(daemon=True)
-        self.act, self.pause, self.seconds, self.errors = act, pause, [], []
-        self.over = threading.Event()
-
-    def run(self):
-        while not self.over.is_set():
-            start = time.monotonic()
-            try:
-                self.act()
-            except Exception as error:  # whatever it is, the test tells
-                self.errors.append(error)
-            self.seconds.append(time.monotonic() - start)
-            self.over.wait(self.pause)
-
-    def end(self):
-        self.over.set()
-        self.join()
-        return self
-
-    def p99(self):
-        return statistics.quantiles(self.seconds, n=100)[98]
-
-
 class HostileTest(unittest.TestCase):
-    idle = []  # the p99 of others' calls and of /healthz beside nothing, in seconds
+    idle = []  # the p99 of others' calls and of /healthz beside those who only take time, in seconds
 
     @classmethod
     def setUpClass(cls):
@@ -205,12 +213,20 @@ class HostileTest(unittest.TestCase):
         tokens = os.path.join(cls.directory.name, "tokens")
         with open(tokens, "w", encoding="utf-8") as file:
             file.writelines(f"{name} {token}\n" for name, token in TOKENS.items())
+        admin = f"unix:{os.path.join(cls.directory.name, 'admin')}"
         cls.server = Server("--model", f"en-de-fr-es={BUILT_IN}", "--workers", "2", "--auth-tokens", tokens,
-                            "--memory-limit", "1GiB", "--max-characters", "1000000", "--cache-bytes", "16MiB")
+                            "--memory-limit", "1GiB", "--max-characters", "1000000", "--cache-bytes", "16MiB",
+                            "--admin-address", admin)
         cls.addClassCleanup(cls.server.kill)
-        cls.victim = grpc.insecure_channel(cls.server.grpc_address, OPTIONS)
+        cls.others = subprocess.Popen(
+            [sys.executable, bystanders.__file__, cls.server.grpc_address, cls.server.http_address, TOKENS["victim"]],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        cls.addClassCleanup(cls.others.communicate)
+        for thread in os.listdir("/proc/self/task"):
+            os.setpriority(os.PRIO_PROCESS, int(thread), 19)
         cls.attacker = grpc.insecure_channel(cls.server.grpc_address, OPTIONS)
-        cls.addClassCleanup(cls.victim.close)
+        cls.operators = grpc.insecure_channel(admin, OPTIONS)
+        cls.addClassCleanup(cls.operators.close)
         cls.addClassCleanup(cls.attacker.close)
         glossary = pb.Glossary(name="own", dictionaries=[pb.GlossaryDictionary(
             source_language="en", target_language="de", entries=[pb.GlossaryEntry(source="cat", targets=["Katze"])])])
@@ -226,9 +242,9 @@ class HostileTest(unittest.TestCase):
                                               response_deserializer=answer.FromString)
             cls.ids[kept] = create(request, metadata=bearer("attacker")).id
 
-    def call(self, service, method, request, name="attacker", timeout=5):
+    def call(self, service, method, request, timeout=5):
         """The code of a call with any message, thrice if the method takes several."""
-        channel = self.victim if name == "victim" else self.attacker
+        channel = self.operators if service.file.name.endswith("admin.proto") else self.attacker
         path = f"/{service.full_name}/{method.name}"
         answer = type(new(method.output_type))
         described = descriptor_pb2.MethodDescriptorProto()
@@ -238,18 +254,18 @@ class HostileTest(unittest.TestCase):
         try:
             answers = kind(path, request_serializer=lambda m: m.SerializeToString(),
                            response_deserializer=answer.FromString)(
-                iter([request] * 3) if several else request, metadata=bearer(name), timeout=timeout)
+                iter([request] * 3) if several else request, metadata=bearer("attacker"), timeout=timeout)
             if streams:
                 collections.deque(answers, maxlen=0)
         except grpc.RpcError as error:
             return error.code()
         return grpc.StatusCode.OK
 
-    def ask(self, method, path, body, seconds="30", token=TOKENS["attacker"]):
+    def ask(self, method, path, body, seconds="30", token=TOKENS["attacker"], kind="application/json"):
         connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
         try:
             connection.request(method, path, body, {"Authorization": f"Bearer {token}", "X-Request-Timeout": seconds,
-                                                    "Content-Type": "application/json"})
+                                                    "Content-Type": kind})
             answer = connection.getresponse()
             return answer.status, answer.read()
         except (ConnectionError, TimeoutError):
@@ -257,30 +273,9 @@ class HostileTest(unittest.TestCase):
         finally:
             connection.close()
 
-    def upload(self, form, seconds="30"):
-        """The code for a file that is translated over HTTP."""
-        connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
-        connection.request("POST", "/v1/translate_file", form, {
-            "Authorization": "Bearer " + TOKENS["attacker"], "X-Request-Timeout": seconds,
-            "Content-Type": "multipart/form-data; boundary=B"})
-        with contextlib.closing(connection):
-            return connection.getresponse().status
-
-    def translate_as_victim(self):
-        service = pb.DESCRIPTOR.services_by_name["TranslationService"]
-        request = pb.TranslateRequest(contents=["Good morning."], source_language="en", target_language="de")
-        code = self.call(service, service.methods_by_name["Translate"], request, "victim", timeout=30)
-        if code != grpc.StatusCode.OK:
-            raise AssertionError(f"the victim got {code}")
-
-    def health(self):
-        connection = http.client.HTTPConnection(self.server.http_address, timeout=30)
-        try:
-            connection.request("GET", "/healthz")
-            if connection.getresponse().status != 200:
-                raise AssertionError("not healthy")
-        finally:
-            connection.close()
+    def upload(self, whole, seconds="30", path="/v1/translate_file", token=TOKENS["attacker"]):
+        """The answer to a form with a file."""
+        return self.ask("POST", path, whole, seconds, token, "multipart/form-data; boundary=B")
 
     def resident(self):
         with open(f"/proc/{self.server.process.pid}/status", encoding="utf-8") as file:
@@ -294,37 +289,41 @@ class HostileTest(unittest.TestCase):
 
     @contextlib.contextmanager
     def watched(self):
-        """Watches others' calls and /healthz for at least half a second."""
-        watches = [Watch(self.translate_as_victim), Watch(self.health)]
-        for watch in watches:
-            watch.start()
+        """The p99 of others' calls and of /healthz for at least half a second, and their errors."""
+        print("begin", file=self.others.stdin, flush=True)
         start = time.monotonic()
+        seen = []
         try:
-            yield watches
-            while time.monotonic() - start < 0.5:
-                time.sleep(0.1)
+            yield seen
+            time.sleep(max(0, start + 0.5 - time.monotonic()))
         finally:
-            for watch in watches:
-                watch.end()
+            print("end", file=self.others.stdin, flush=True)
+            seen += json.loads(self.others.stdout.readline())
 
     def setUp(self):
-        if not self.idle:
-            with self.watched() as watches:
-                time.sleep(1)
-            self.idle.extend(watch.p99() for watch in watches)
+        if self.idle:
+            return
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+        with self.watched() as seen:
+            time.sleep(1)
+        for each in busy:
+            each.kill()
+            each.wait()
+        self.idle.extend(seen[:2])
 
     @contextlib.contextmanager
     def beside(self, what, allowance=ALLOWANCE):
         """Others' latency and the memory while something goes on."""
         before = self.cpu()
-        with self.watched() as (victim, health):
+        with self.watched() as seen:
             yield
-        print(f"{what}: p99 of others {1000 * victim.p99():.0f} ms, of /healthz {1000 * health.p99():.0f} ms, "
+        calls, health, errors = seen
+        print(f"{what}: p99 of others {1000 * calls:.0f} ms, of /healthz {1000 * health:.0f} ms, "
               f"peak {self.resident()['VmHWM']:.0f} MB, CPU {self.cpu() - before:.1f} s")
-        self.assertEqual((victim.errors, health.errors), ([], []), what)
+        self.assertEqual(errors, [], what)
         if not instrumented():
-            self.assertLess(victim.p99(), 3 * self.idle[0] + allowance, what)
-            self.assertLess(health.p99(), 2 * self.idle[1] + PREPARING + ALLOWANCE, what)
+            self.assertLess(calls, 3 * self.idle[0] + allowance, what)
+            self.assertLess(health, 2 * self.idle[1] + PREPARING + ALLOWANCE, what)
             self.assertLess(self.resident()["VmHWM"] * MIB, LIMIT, what)
         self.assertIsNone(self.server.process.poll(), what)
 
@@ -348,8 +347,7 @@ class HostileTest(unittest.TestCase):
                 codes[method.name, code.name] += 1
                 self.assertNotIn(code, (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN), method.name)
         codes = collections.Counter()
-        with self.beside("idle"):
-            pass
+        print(f"idle: p99 of others {1000 * self.idle[0]:.0f} ms, of /healthz {1000 * self.idle[1]:.0f} ms")
         with self.beside(f"{CALLS} hostile calls of {len(every)} methods"):
             self.in_parallel(4, attack)
         print(", ".join(f"{method} {code} {number}" for (method, code), number in sorted(codes.items())))
@@ -414,6 +412,69 @@ class HostileTest(unittest.TestCase):
             with self.beside(f"{len(requests)} requests of any shape to {len(routes)} paths"):
                 self.in_parallel(4, attack)
         print(sorted(codes.items()))
+
+    def test_every_path_that_takes_files(self):
+        value = seed()
+        names = {labels["path"] for labels in map(dict, self.server.metrics()["dragoman_http_responses_total"])}
+        for path in names:  # a new one cannot be left out
+            takes = self.upload(form({}, "a.xyz", b""), path=path)[1].find(b"is of no known format") >= 0
+            self.assertLessEqual(takes, any(each.split("?")[0] == path for each in FILE_PATHS), path)
+        memories = "/v3/translation_memories"
+        with open(os.path.join(SOURCE_DIR, "tests/documents/data/memory.tmx"), "rb") as file:
+            memory = file.read().replace(b"    </tu>", b"<tuv xml:lang='de'><seg>Der Hafen</seg></tuv></tu>")
+        codes = collections.Counter()
+
+        def take(path, answer):
+            self.assertNotEqual(answer[0], 500, (path, answer[1]))
+            codes[path.split("?")[0], answer[0]] += 1
+            with contextlib.suppress(ValueError):
+                return json.loads(answer[1] or "{}")
+            return {}
+
+        def attack(thread):
+            rng = random.Random(value * 1000 + thread)
+            for number in range(max(1, CALLS // 100)):
+                name, content = hostile_file(rng, 4 * MIB)
+                path, (field, fields) = list(FILE_PATHS.items())[(number + thread) % len(FILE_PATHS)]
+                kept = take(path, self.upload(form(fields, name, content, field), "2", path))
+                if "document_id" in kept:
+                    for end in ("", "/result"):
+                        take("/v2/document/*" + end, self.ask("POST", f"/v2/document/{kept['document_id']}{end}",
+                                                              json.dumps(kept), "2"))
+                content = repeated(rng, memory, 4 * MIB)
+                begun = take(memories, self.ask("POST", memories + "/import", json.dumps({
+                    "source_file": {"file_name": "a.tmx", "content_length": len(content)}}), "2"))
+                if "upload_url" in begun:
+                    take("PUT", self.ask("PUT", "/v3" + begun["upload_url"].split("/v3")[1], content, "2",
+                                         kind="application/xml"))
+        with self.beside(f"{4 * max(1, CALLS // 100)} files and memories"):
+            self.in_parallel(4, attack)
+        print(sorted(codes.items()))
+
+    def test_streams_that_nobody_reads(self):
+        request = pb.TranslateRequest(
+            contents=["The cat is old."] * 128, source_language="en", target_language="de",
+            options=pb.DecodingOptions(beam_size=8, num_hypotheses=8),
+            output=pb.OutputOptions(tokens=True, token_scores=True))
+        stub = self.attacker.unary_stream("/dragoman.v1.TranslationService/TranslateStream",
+                                          request_serializer=lambda m: m.SerializeToString())
+        body = json_format.MessageToJson(request).encode()
+        host, port = self.server.http_address.split(":")
+        with self.beside("100 streams over gRPC and 100 over HTTP that nobody reads", allowance=2):
+            calls = [stub(request, metadata=bearer("attacker"), timeout=3) for _ in range(100)]
+            held = []
+            for _ in range(100):
+                held.append(socket.socket())
+                held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                held[-1].connect((host, int(port)))
+                held[-1].sendall(f"POST /v1/translate:stream HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+                                 f"Authorization: Bearer {TOKENS['attacker']}\r\n"
+                                 "Content-Type: application/json\r\n\r\n".encode() + body)
+            time.sleep(2)
+            for each in held:
+                each.close()
+            for call in calls:
+                call.cancel()
 
     def test_each_budget_of_the_page_of_limits_is_in_the_metrics(self):
         with open(os.path.join(SOURCE_DIR, "docs/limits.md"), encoding="utf-8") as page:
@@ -655,7 +716,7 @@ class HostileTest(unittest.TestCase):
             release.wait()
         # They are parsed on gRPC's threads, so others wait for some of them.
         with self.beside(f"requests of {len(message) / 1e6:.1f} MB that take fifty times as much, of 48 bulk calls",
-                         allowance=10):
+                         allowance=2):
             calls = [stub(send(), metadata=bearer(("attacker", "another")[i % 2])) for i in range(48)]
             time.sleep(2)
             release.set()
@@ -676,7 +737,7 @@ class HostileTest(unittest.TestCase):
                 call.cancel()
         self.assertEqual(self.aborted(), before)
         # The calls of four connections, twice what each may have open, come before those of others.
-        with self.beside("4 connections that begin calls and reset them, without a token", allowance=5):
+        with self.beside("4 connections that begin calls and reset them, without a token", allowance=3):
             self.attack_port("resets", 4, seconds=1)
         self.assertGreater(self.aborted(), before)
         with self.beside("afterwards, new connections"), \
@@ -729,15 +790,8 @@ class HostileTest(unittest.TestCase):
                     connection.sendall(head + b" " * 20_000_000)
                 held.append(connection)
             # Another one's file finds room.
-            connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
-            connection.request("POST", "/v1/translate_file", b"--B\r\nContent-Disposition: form-data; name=\"file\"; "
-                               b"filename=\"a.txt\"\r\n\r\nGood morning.\r\n--B\r\nContent-Disposition: form-data; "
-                               b"name=\"target_language\"\r\n\r\nde\r\n--B--\r\n",
-                               {"Authorization": "Bearer " + TOKENS["another"],
-                                "Content-Type": "multipart/form-data; boundary=B"})
-            answer = connection.getresponse()
-            self.assertEqual((answer.status, answer.read()), (200, b"Guten Morgen."))
-            connection.close()
+            answer = self.upload(form({"target_language": "de"}, "a.txt", b"Good morning."), token=TOKENS["another"])
+            self.assertEqual(answer, (200, b"Guten Morgen."))
             for each in held:
                 each.close()
 
@@ -782,21 +836,12 @@ class HostileTest(unittest.TestCase):
 
         def send(number):
             name, content = (("a.docx", packed.getvalue()), ("a.md", markdown))[number % 2]
-            connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
-            with contextlib.suppress(ConnectionError, TimeoutError):
-                connection.request("POST", "/v1/translate_file", b"--B\r\nContent-Disposition: form-data; "
-                                   b"name=\"target_language\"\r\n\r\nde\r\n--B\r\n"
-                                   b"Content-Disposition: form-data; name=\"file\"; filename=\"" + name.encode() +
-                                   b"\"\r\n\r\n" + content + b"\r\n--B--\r\n",
-                                   {"Authorization": "Bearer " + TOKENS["attacker"], "X-Request-Timeout": "10",
-                                    "Content-Type": "multipart/form-data; boundary=B"})
-                answers[name, connection.getresponse().status] += 1
-            connection.close()
+            answers[name, self.upload(form({"target_language": "de"}, name, content), "10")[0]] += 1
         answers = collections.Counter()
         with self.beside(f"8 documents of {len(packed.getvalue()) / 1e3:.0f} kB that are {len(body) / 1e6:.0f} MB, and "
                          "of Markdown"):
             self.in_parallel(8, send)
-        self.assertLessEqual({code for _, code in answers}, {413, 429, 504}, answers)
+        self.assertLessEqual({code for _, code in answers}, {0, 413, 429, 504}, answers)
 
     def test_memories_that_have_far_more_than_was_asked(self):
         create = self.attacker.unary_unary("/dragoman.v1.MemoryService/CreateMemory",
@@ -809,13 +854,10 @@ class HostileTest(unittest.TestCase):
                                     memory_ids=[memory])
         fields = {"target_language": "de", "source_language": "en",
                   "request": json.dumps({"memoryIds": [memory]})}
-        file = "".join(f"--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-                       for name, value in fields.items()) + (
-            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
-            "Good day.\n\n" * 40_000 + "\r\n--B--\r\n")
+        file = form(fields, "a.txt", b"Good day.\n\n" * 40_000)
 
         def send(number):
-            return self.translate(whole, 5).name if number % 2 == 0 else self.upload(file)
+            return self.translate(whole, 5).name if number % 2 == 0 else self.upload(file)[0]
         with self.beside("200 MB of a memory for a text of 130 kB, and 640 MB for a file of 440 kB, 4 at a time"), \
                 futures.ThreadPoolExecutor(4) as threads:
             answers = set(threads.map(send, range(4)))
@@ -825,20 +867,18 @@ class HostileTest(unittest.TestCase):
     def test_a_document_with_a_large_glossary_of_its_own(self):
         own = json.dumps({"options": {"glossary": [{"source": f"w{i}", "targets": ["a"]} for i in range(20_000)]}})
         fields = {"source_language": "en", "target_language": "de", "request": own}
-        file = "".join(f"--B\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
-                       for name, value in fields.items()) + (
-            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n" +
-            "Good day.\n\n" * 300 + "\r\n--B--\r\n")
+        file = form(fields, "a.txt", b"Good day.\n\n" * 300)
+        answers = collections.Counter()
         with self.beside("files of 300 passages with a glossary of 20,000 entries, 4 at a time"):
-            self.in_parallel(4, lambda _: self.upload(file, "3"))
+            self.in_parallel(4, lambda _: answers.update([self.upload(file, "3")[0]]))
+        # The glossary is prepared once for a file, so that there is time for the file.
+        self.assertGreater(answers[200], 0, answers)
 
     def test_what_others_asked_does_not_show(self):
-        service = pb.DESCRIPTOR.services_by_name["TranslationService"]
         stub = self.attacker.unary_unary("/dragoman.v1.TranslationService/Translate",
                                          request_serializer=lambda m: m.SerializeToString(),
                                          response_deserializer=pb.TranslateResponse.FromString)
         request = pb.TranslateRequest(contents=["The secret cat is old."], source_language="en", target_language="de")
-        self.assertIsNotNone(service)
         reused = [stub(request, metadata=bearer(name)).timing.reused_sentences
                   for name in ("victim", "attacker", "attacker", "victim")]
         self.assertEqual(reused, [0, 0, 1, 1])

@@ -1,5 +1,6 @@
 #include "engine/request/hop.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -17,12 +18,15 @@ namespace {
 // The work of making jobs of a request, in bytes that are read (still_wanted.h).
 size_t PreparingWork(const HopRequest& request) {
   const WordRules& words = request.words;
+  constexpr size_t kPerTranslation = 64;  // for what it takes however short it is
+  const auto each = static_cast<size_t>(std::max(1, request.options.num_hypotheses.value_or(1)));
   size_t glossary = 0;
   const bool waits = words.shared != nullptr && !words.shared->is_prepared();
   for (const GlossaryEntry& entry : waits ? words.shared->entries() : words.glossary) {
     glossary += entry.source.size() + BytesOf(entry.targets);
   }
-  return BytesOf(request.texts) + BytesOf(request.targets) + BytesOf(request.target_prefixes) +
+  return BytesOf(request.texts) + kPerTranslation * each * request.texts.size() +
+         BytesOf(request.targets) + BytesOf(request.target_prefixes) +
          BytesOf(request.previous_texts) + BytesOf(request.previous_translations) +
          request.memories.size() * StillWanted::kWorkBetween +
          glossary * (1 + words.never_say.size()) + BytesOf(words.never_say) +

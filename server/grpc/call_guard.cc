@@ -12,7 +12,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/time/clock.h"
-#include "engine/base/end_thread.h"
 #include "engine/base/json.h"
 #include "server/net/arrivals.h"
 
@@ -48,7 +47,11 @@ CallGuard::CallGuard(Listener* listener, int most_open, size_t memory)
                               : std::numeric_limits<int64_t>::max()),
       unlooked_(std::min(most_of_one_, most_of_all_)) {}
 
-CallGuard::~CallGuard() { EndThread(&mutex_, &stopped_, &thread_); }
+CallGuard::~CallGuard() {
+  stopped_ = true;
+  Wake();
+  if (thread_.joinable()) thread_.join();
+}
 
 void CallGuard::Start() {
   const nlohmann::json none = nlohmann::json::object(),
@@ -60,26 +63,17 @@ void CallGuard::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
-void CallGuard::Wake() {
-  absl::MutexLock lock(&mutex_);
-  awake_ = true;
-}
+void CallGuard::Wake() { Arrivals::Get().Wake(&awake_); }
 
 void CallGuard::Run() {
   bool many = false;
   absl::Duration tick = kBetweenArrivals;
   absl::Time looked;
   while (true) {
-    bool called = false;
-    {
-      absl::MutexLock lock(&mutex_);
-      const auto wanted = [this]()
-                              ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return awake_ || stopped_; };
-      mutex_.AwaitWithTimeout(many ? absl::Condition(&stopped_) : absl::Condition(&wanted),
-                              many ? kBetweenLooks : tick);
-      if (stopped_) return;
-      called = awake_.exchange(false);
-    }
+    Arrivals::Get().Await(many ? stopped_ : awake_, many ? kBetweenLooks : tick,
+                          /*may_sleep=*/!many && unlooked_ <= most_of_one_);
+    if (stopped_) return;
+    const bool called = awake_.exchange(false);
     const absl::Time now = absl::Now();
     if (memory_ > 0) Arrivals::Get().Look(memory_ / 2, listener_);
     tick = std::max(kBetweenArrivals, 10 * (absl::Now() - now));  // there may be many connections

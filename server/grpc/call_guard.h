@@ -26,9 +26,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
-#include "absl/time/time.h"
 #include "server/net/listener.h"
 
 namespace dragoman {
@@ -75,9 +72,7 @@ class CallGuard final : public grpc::ContextAllocator {
   intptr_t server_ = 0;  // channelz's id
   std::atomic<int64_t> calls_ = 0;
   std::atomic<int64_t> unlooked_;  // the calls that there may be before the next look
-  std::atomic<bool> awake_ = false;
-  absl::Mutex mutex_;
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> awake_ = false, stopped_ = false;
   std::thread thread_;
 };
 

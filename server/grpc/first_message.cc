@@ -43,19 +43,19 @@ void FirstMessage::Read(const Incoming& incoming, std::shared_ptr<void> owner,
   read_.set_core_cq_tag(&arrival_);
   read_.RecvMessage(&bytes_);
   StartHere(call.cq()->cq(), [&] { call.PerformOps(&read_); });
-  absl::StatusOr<Share> room = has_arrived() ? Share() : judge();
+  const bool waits = !has_arrived();
+  absl::StatusOr<Share> room = waits ? judge() : Share();
+  const std::string peer = waits || Arrivals::Get().any() ? PeerOf(call.call()) : "";
   {
     absl::MutexLock lock(&mutex_);
     if (!arrived_ && room.ok()) {
       room_ = *std::move(room);
       then_ = std::move(then);
-      Arrivals::Get().Begin(peer_ = PeerOf(call.call()));
+      Arrivals::Get().Begin(peer_ = peer);
       return;
     }
     if (arrived_) room = Share();
-    if (arrived_ && Arrivals::Get().any()) {
-      Arrivals::Get().Add(PeerOf(call.call()), bytes_.Length());
-    }
+    if (arrived_ && !peer.empty()) Arrivals::Get().Add(peer, bytes_.Length());
   }
   then(room.status());
 }

@@ -92,11 +92,11 @@ class StreamedCall : public Reactor,
   const ServerParts& parts() const { return *parts_; }
   const grpc::CallbackServerContext& context() const { return *context_; }
 
-  void OnMessage(bool ok) {
+  void OnMessage(const std::string& peer, bool ok) {
     DRAGOMAN_CHECK(reading_);  // as in OnWriteDone
     if (ok) {
       received_bytes_ += incoming_.Length();
-      Arrivals::Get().Add(context_->peer(), incoming_.Length());
+      Arrivals::Get().Add(peer, incoming_.Length());
       Take(incoming_, parts_->max_message_bytes, exchange_.get());
       incoming_.Clear();
     } else {
@@ -174,7 +174,7 @@ class ReadingCall : public StreamedCall<BidiReactor, Exchange> {
     this->StartExchange(std::move(caller));
     return this;
   }
-  void OnReadDone(bool ok) override { this->OnMessage(ok); }
+  void OnReadDone(bool ok) override { this->OnMessage(peer_, ok); }
   void OnDone() override {
     Arrivals::Get().End(peer_);
     StreamedCall<BidiReactor, Exchange>::OnDone();

@@ -34,6 +34,19 @@ void Arrivals::End(const std::string& peer) {
   any_ = !clients_.empty();
 }
 
+void Arrivals::Await(const std::atomic<bool>& woken, absl::Duration time, bool may_sleep) {
+  const auto is_woken = [&] { return woken.load(); };
+  const auto is_due = [&] { return woken || any_; };
+  absl::MutexLock lock(&mutex_);
+  if (mutex_.AwaitWithTimeout(absl::Condition(&is_woken), time) || !may_sleep) return;
+  mutex_.Await(absl::Condition(&is_due));
+}
+
+void Arrivals::Wake(std::atomic<bool>* woken) {
+  absl::MutexLock lock(&mutex_);
+  *woken = true;
+}
+
 void Arrivals::Look(int64_t most, Listener* listener) {
   if (!any()) return;
   std::vector<std::pair<int64_t, std::string>> kept;

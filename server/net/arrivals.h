@@ -8,7 +8,7 @@
 //   Arrivals::Get().Begin(peer);            // a message of this client is waited for,
 //   Arrivals::Get().Add(peer, bytes);       // one of its messages has come
 //   Arrivals::Get().End(peer);              // and no more
-//   Arrivals::Get().Look(most, listener);   // every now and then
+//   Arrivals::Get().Look(most, listener);   // every now and then (Await)
 //
 // A message counts with what may be around it (headers, frames, TLS), so that a client that sends
 // millions of messages for hours is never reset for that.
@@ -25,6 +25,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "engine/base/not_copyable.h"
 #include "server/net/listener.h"
 
@@ -40,6 +41,11 @@ class Arrivals : private NotCopyable {
   void End(const std::string& peer);
   // Whether any message is waited for: if not, nobody has to Add.
   bool any() const { return any_.load(std::memory_order_relaxed); }
+
+  // Waits so long and, if it may sleep, until a message is waited for; less if `woken` is set.
+  void Await(const std::atomic<bool>& woken, absl::Duration time, bool may_sleep);
+  // Sets it.
+  void Wake(std::atomic<bool>* woken);
 
   // While gRPC keeps more than `most` bytes, resets the connection of this listener that has sent
   // most of them.

@@ -88,18 +88,29 @@ void CallGuard::Run() {
 }
 
 void CallGuard::Look() {
-  const int64_t most_of_one = calls_ > most_of_all_ ? most_of_one_ / kLessOfOne : most_of_one_;
+  const absl::Time now = absl::Now();
+  const bool attacked = now - attacked_ < absl::Seconds(1);
+  const bool too_many = calls_ > most_of_all_;
+  const int64_t less_of_one = most_of_one_ / kLessOfOne;
   std::vector<Connection> connections = Connections();
   absl::c_sort(connections,
                [](const Connection& a, const Connection& b) { return a.calls > b.calls; });
   int64_t calls = 0;
-  for (const Connection& connection : connections) calls += connection.calls;
+  intptr_t newest = 0;
   for (const Connection& connection : connections) {
-    if (connection.calls <= most_of_one && calls <= most_of_all_) break;
+    calls += connection.calls;
+    newest = std::max(newest, connection.id);
+  }
+  for (const Connection& connection : connections) {
+    const bool newcomer = attacked && connection.id > newest_before_;
+    const int64_t most_of_one = too_many || newcomer ? less_of_one : most_of_one_;
+    if (connection.calls <= most_of_one && calls <= most_of_all_) continue;
     listener_->Abort(connection.peer);  // not there if it was aborted before
     calls -= connection.calls;
+    attacked_ = now;
   }
-  unlooked_ = std::min(calls + most_of_one_ / 2, most_of_all_);
+  if (!attacked) newest_before_ = newest;
+  unlooked_ = std::min(calls + (attacked ? less_of_one : most_of_one_) / 2, most_of_all_);
 }
 
 std::vector<CallGuard::Connection> CallGuard::Connections() const {
@@ -108,13 +119,13 @@ std::vector<CallGuard::Connection> CallGuard::Connections() const {
   const nlohmann::json sockets = FromChannelz(grpc_channelz_get_server_sockets(server_, 0, kAll));
   std::vector<Connection> connections;
   for (const nlohmann::json& reference : sockets.value("socketRef", none)) {
-    const nlohmann::json socket =
-        FromChannelz(grpc_channelz_get_socket(IntegerOf(reference, "socketId")))
-            .value("socket", none);
+    const intptr_t id = IntegerOf(reference, "socketId");
+    const nlohmann::json socket = FromChannelz(grpc_channelz_get_socket(id)).value("socket", none);
     const nlohmann::json streams = socket.value("data", none);
     const nlohmann::json address = socket.value("remote", none).value("tcpip_address", none);
     // A stream ends with its call.
     Connection& connection = connections.emplace_back();
+    connection.id = id;
     connection.calls = IntegerOf(streams, "streamsStarted") -
                        IntegerOf(streams, "streamsSucceeded") - IntegerOf(streams, "streamsFailed");
     std::string ip;

@@ -8,7 +8,7 @@
 //
 //   a connection with more than twice the calls that it may have open: as many as are open, and as
 //     many that it has cancelled; a sixteenth of that while all calls take more memory than they
-//     may;
+//     may, and if it came in the second after another one was reset;
 //   those with most calls, if the others still have too many.
 //
 // Until the calls of these have been worked off, new connections wait.
@@ -26,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "server/net/listener.h"
 
 namespace dragoman {
@@ -55,6 +56,7 @@ class CallGuard final : public grpc::ContextAllocator {
 
  private:
   struct Connection {
+    intptr_t id = 0;  // channelz's: later ones have greater ones
     int64_t calls = 0;
     std::string peer;
   };
@@ -69,7 +71,9 @@ class CallGuard final : public grpc::ContextAllocator {
 
   Listener* const listener_;
   const int64_t memory_, most_of_one_, most_of_all_;
-  intptr_t server_ = 0;  // channelz's id
+  intptr_t server_ = 0;         // channelz's id
+  absl::Time attacked_;         // when a connection was reset,
+  intptr_t newest_before_ = 0;  // and the last one that was there before
   std::atomic<int64_t> calls_ = 0;
   std::atomic<int64_t> unlooked_;  // the calls that there may be before the next look
   std::atomic<bool> awake_ = false, stopped_ = false;

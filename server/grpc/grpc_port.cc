@@ -1,6 +1,7 @@
 #include "server/grpc/grpc_port.h"
 
 #include <grpcpp/ext/channelz_service_plugin.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <chrono>
@@ -67,6 +68,13 @@ void LimitWindows(grpc::ServerBuilder* builder) {
 // What is read at a time is worked off before anybody can intervene (call_guard.h).
 void LimitReads(grpc::ServerBuilder* builder) {
   builder->AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, 16 << 10);
+}
+
+// Likewise: gRPC reads all that a connection has sent, and then what others have.  The kernel
+// doubles it for its own needs, so that a window of HTTP/2 has room.
+void LimitUnread(int connection) {
+  constexpr int kUnread = 64 << 10;
+  setsockopt(connection, SOL_SOCKET, SO_RCVBUF, &kUnread, sizeof(kUnread));
 }
 
 void SetConnections(const ConnectionOptions& options, grpc::ServerBuilder* builder) {
@@ -152,6 +160,7 @@ absl::Status GrpcPort::Serve(const GrpcOptions& options,
   listener_->Serve(options.descriptors, [this](int fd) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
     connection.fd = fd;
+    LimitUnread(fd);
     acceptor_->HandleNewConnection(&connection);
   });
   serves_ = true;

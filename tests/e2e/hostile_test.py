@@ -693,8 +693,8 @@ class HostileTest(unittest.TestCase):
     def test_pages_that_nobody_reads(self):
         host, port = self.server.http_address.split(":")
         held = []
-        with self.beside("700 connections that ask for a large page and do not read it"):
-            for _ in range(700):
+        with self.beside("900 connections that ask for a large page and do not read it"):
+            for _ in range(900):
                 held.append(socket.socket())
                 self.addCleanup(held[-1].close)
                 held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -41,7 +41,7 @@ LIMIT = 1024 * MIB
 TOKENS = {name: f"{name}-token-0123456789" for name in ("victim", "attacker", "another")}
 # Seconds: what may be prepared where it is (docs/limits.md), and what other tests on the same cores take: the p99 of a
 # second's calls is nearly the worst.
-PREPARING, ALLOWANCE = 0.001, 0.5
+PREPARING, ALLOWANCE = 0.001, 1.5
 # Of attackers, almost as if they were on other machines; with more, they would wait for the tests beside this one.
 NICENESS = 10
 OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.use_local_subchannel_pool", 1), ("grpc.enable_retries", 0)]
@@ -718,7 +718,7 @@ class HostileTest(unittest.TestCase):
             release.wait()
         # They are parsed on gRPC's threads, so others wait for some of them.
         with self.beside(f"requests of {len(message) / 1e6:.1f} MB that take fifty times as much, of 48 bulk calls",
-                         allowance=2):
+                         allowance=5):
             calls = [stub(send(), metadata=bearer(("attacker", "another")[i % 2])) for i in range(48)]
             time.sleep(2)
             release.set()
@@ -739,7 +739,7 @@ class HostileTest(unittest.TestCase):
                 call.cancel()
         self.assertEqual(self.aborted(), before)
         # The calls of four connections, twice what each may have open, come before those of others.
-        with self.beside("4 connections that begin calls and reset them, without a token", allowance=1):
+        with self.beside("4 connections that begin calls and reset them, without a token", allowance=3):
             self.attack_port("resets", 4, seconds=1)
         self.assertGreater(self.aborted(), before)
         with self.beside("afterwards, new connections"), \

@@ -666,7 +666,7 @@ class HostileTest(unittest.TestCase):
     def aborted(self):
         return self.server.metrics()["dragoman_connections_refused_total"][(("reason", "calls"),)]
 
-    def attack_port(self, attack, connections, token="", seconds=4):
+    def attack_port(self, attack, connections, token="", seconds=2):
         """Attacks the gRPC port with frames (http2_attacker.py)."""
         ended = subprocess.run([sys.executable, http2.__file__, self.server.grpc_address, attack, str(connections),
                                 str(seconds), token], capture_output=True, text=True, timeout=60, check=True)
@@ -706,7 +706,7 @@ class HostileTest(unittest.TestCase):
 
     def test_messages_of_gigabytes(self):
         with self.beside("60 messages of 2 GiB on each of 8 connections, of a caller with a token"):
-            self.attack_port("gigabytes", 8, TOKENS["attacker"], seconds=2)
+            self.attack_port("gigabytes", 8, TOKENS["attacker"])
 
     def test_requests_of_a_bulk_call_that_wait_for_memory(self):
         request = pb.TranslateBulkRequest(id="1")

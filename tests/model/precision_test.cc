@@ -52,6 +52,9 @@ constexpr Bound kBounds[] = {
     {"mbart50-trained", Precision::kInt8, 0.04, 0.45, 0.03},
     {"t5v11-trained", Precision::kBFloat16, 0.012, 0.13, 0.015},
     {"t5v11-trained", Precision::kInt8, 0.04, 0.45, 0.03},
+};
+
+constexpr Bound kBoundsOfTheEmbeddedModel[] = {
     {golden::kEnDe, Precision::kBFloat16, 0.004, 0.09, 0.003},
     {golden::kEnDe, Precision::kInt8, 0.012, 0.17, 0.008},
 };
@@ -154,6 +157,7 @@ TEST_P(PrecisionBounds, TeacherForcedLogProbabilitiesAreNearThoseOfFloat32) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Goldens, PrecisionBounds, testing::ValuesIn(kBounds));
+INSTANTIATE_TEST_SUITE_P(Embedded, PrecisionBounds, testing::ValuesIn(kBoundsOfTheEmbeddedModel));
 
 }  // namespace
 }  // namespace dragoman::precision_test

@@ -1,14 +1,14 @@
 // Bounds the memory of finished answers that their clients have not taken yet.
 //
 //   Call::Admit      is there room for more answers of this holder?  If not, the call is refused
+//   Exchanges        ask again when the work is done: then a call with one answer is refused
 //   HeldAnswer       counts an answer from the moment it is done until the transport has sent it
 //
-// An answer that was computed is always delivered if its client reads on, so what has to wait is
-// new work.  A holder is who reads, or does not: a principal, or the connection of an anonymous
+// A holder is who reads, or does not: a principal, or the connection of an anonymous
 // caller.  One whose answers fill its share gets no new work, and neither does one that holds more
 // than a little while all together fill the whole.  So nobody else waits for a slow reader, and
-// the answers of all take at most the whole, a little per holder, and what is in the engine already
-// when the bound is reached, which the engine's queue limits.
+// the answers of all take at most the whole, a little per holder, and the answers that were made at
+// the moment when the bound was reached.
 //
 // Thread-safe.
 

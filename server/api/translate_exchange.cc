@@ -15,6 +15,8 @@ void TranslateExchange::Translated(TranslateResponse translated) {
   translated.status.Update(request()->Wanted(absl::Now()));  // the caller may have gone
   task_.NoteTimes(translated);
   v1::TranslateResponse response;
+  // What is in the engine when the answers that wait fill their room would come on top.
+  if (translated.status.ok()) translated.status = call().CheckAnswers();
   if (translated.status.ok()) {
     StillWanted wanted = WantedBy(request().get());
     response = task_.Answer(translated, call().Elapsed(), &wanted);

@@ -478,6 +478,31 @@ class HostileTest(unittest.TestCase):
             for call in calls:
                 call.cancel()
 
+    def test_large_insights_that_nobody_reads(self):
+        request = pb.TranslateRequest(
+            contents=["The old cat sees a house. " * 80], source_language="en", target_language="de",
+            sentence_splitting=pb.SENTENCE_SPLITTING_NONE, options=pb.DecodingOptions(max_length=1),
+            output=pb.OutputOptions(alignments=True, attention_heads=[
+                pb.AttentionHeads(kind=pb.ATTENTION_KIND_ENCODER, layer=0)]))
+        body = json_format.MessageToJson(request).encode()
+        answers = ("budget", "answers"),
+        with self.beside("100 connections that ask for large insights and do not read them"):
+            held = []
+            for _ in range(100):
+                held.append(socket.socket())
+                self.addCleanup(held[-1].close)
+                held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                host, port = self.server.http_address.split(":")
+                held[-1].connect((host, int(port)))
+                held[-1].sendall(f"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+                                 f"Authorization: Bearer {TOKENS['attacker']}\r\n"
+                                 "Content-Type: application/json\r\n\r\n".encode() + body)
+            await_true(lambda: self.server.metrics()["dragoman_requests_in_flight"][()] == 0, "all are answered")
+            metrics = self.server.metrics()
+        used = metrics["dragoman_budget_used"][answers]
+        print(f"{used / MIB:.0f} MiB of answers wait")
+        self.assertLess(used, metrics["dragoman_budget_limit"][answers])
+
     def test_each_budget_of_the_page_of_limits_is_in_the_metrics(self):
         with open(os.path.join(SOURCE_DIR, "docs/limits.md"), encoding="utf-8") as page:
             named = set(re.findall(r'budget="(\w+)"', page.read()))

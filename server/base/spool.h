@@ -25,8 +25,8 @@ namespace dragoman {
 
 class Spool : private NotCopyable {
  public:
-  // So many bytes are kept in memory.
-  static constexpr size_t kInMemory = 4 << 20;
+  // So many bytes are kept in memory: a few, as what is there counts as if it were on disk.
+  static constexpr size_t kInMemory = 64 << 10;
 
   // An empty one; `expected` are the bytes that others may write to its path.  What it takes is
   // taken from a share of the bytes on disk, which it keeps as long as it lives.

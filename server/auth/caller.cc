@@ -1,15 +1,40 @@
 #include "server/auth/caller.h"
 
+#include <arpa/inet.h>
 #include <strings.h>
+
+#include <algorithm>
 
 #include "engine/base/utf8.h"
 
 namespace dragoman {
 
+namespace {
+
+// The network of an IPv6 address ("2001:db8::1", "ipv6:[2001:db8::1]" or, as gRPC writes it,
+// "ipv6:%5B2001:db8::1%5D"): its first 64 bits, as whoever has such a network has all its
+// addresses.  Anything else as it is.
+std::string NetworkOf(std::string_view address) {
+  std::string bare(address.starts_with("ipv6:") ? address.substr(5) : address);
+  for (const std::string_view bracket : {"%5B", "%5D", "[", "]"}) {
+    if (const size_t at = bare.find(bracket); at != std::string::npos)
+      bare.erase(at, bracket.size());
+  }
+  in6_addr bits;
+  if (inet_pton(AF_INET6, bare.c_str(), &bits) != 1 || IN6_IS_ADDR_V4MAPPED(&bits)) {
+    return std::string(address);
+  }
+  std::fill(bits.s6_addr + 8, std::end(bits.s6_addr), 0);
+  char text[INET6_ADDRSTRLEN];
+  return inet_ntop(AF_INET6, &bits, text, sizeof(text));
+}
+
+}  // namespace
+
 std::string HolderOf(const std::string& principal, std::string_view peer) {
   if (!principal.empty()) return principal;
   const bool has_port = !peer.starts_with("unix:");
-  return std::string(has_port ? peer.substr(0, peer.rfind(':')) : peer);
+  return NetworkOf(has_port ? peer.substr(0, peer.rfind(':')) : peer);
 }
 
 absl::Status CheckCallerName(std::string_view name) {

@@ -39,7 +39,7 @@ struct Caller {
 };
 
 // Who holds what a call takes of a budget (shared_budget.h): the principal or, if it is nobody, the
-// address without its port.
+// address without its port; of an IPv6 address its network, the first 64 bits.
 std::string HolderOf(const std::string& principal, std::string_view peer);
 
 // INVALID_ARGUMENT unless a caller may have this name: UTF-8 without control characters, and

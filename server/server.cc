@@ -153,6 +153,7 @@ Server::Server(const ServerOptions& options, InheritedSockets sockets)
   for (const std::string& name : CompatServices(options_.compat)) {
     services_.push_back(std::make_unique<MethodService>(&parts_, name, CompatMethods()));
   }
+  metrics_.SetMemoryLimit(static_cast<double>(options_.memory));
   metrics_.Watch(&pool_);
   metrics_.Watch([this](MetricSources* to) { to->budgets = [this] { return Budgets(); }; });
 }
@@ -304,7 +305,7 @@ HttpPages Server::Pages() {
 LoadSample Server::Load() const {
   const ProcessStats stats = ReadProcessStats();
   LoadSample sample = {.totals = metrics_.Totals(),
-                       .memory = stats.resident_bytes / static_cast<double>(AvailableMemory()),
+                       .memory = stats.resident_bytes / static_cast<double>(options_.memory),
                        .oldest_wait = pool_.StatsOf(Priority::kInteractive).oldest_wait};
   sample.totals.cpu_seconds = stats.cpu_seconds;
   return sample;

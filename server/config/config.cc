@@ -137,8 +137,8 @@ absl::Status CheckDefaults(const v1::ServerConfig& config) {
 absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options) {
   constexpr size_t kMostAnswers = 128 << 20;
   constexpr int64_t kMostStored = 256 << 20, kMostIndexed = 512 << 20, kOnDisk = int64_t{4} << 30;
-  auto memory = static_cast<size_t>(config.memory_limit());
-  if (memory == 0) memory = AvailableMemory();
+  if (config.memory_limit() > 0) options->memory = static_cast<size_t>(config.memory_limit());
+  const size_t memory = options->memory;
   size_t& keys_values = options->pool.kv_capacity_bytes;
   // What is left by those large parts that have a setting is shared.
   const size_t set = keys_values + options->pool.cache_bytes + options->model_memory;

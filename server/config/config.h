@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "dragoman/v1/config.pb.h"
+#include "engine/base/machine.h"
 #include "engine/decode/worker_pool.h"
 #include "engine/request/translator.h"
 #include "server/auth/principals.h"
@@ -89,13 +90,14 @@ struct DocumentLimits {
 };
 
 struct ServerOptions {
-  std::vector<ModelSource> models;  // at least one; names differ
-  std::vector<Canary> canaries;     // at most one per model
-  size_t model_memory = 0;          // 0: all models are loaded at the start and stay
-  std::string packed_cache;         // a directory, or "beside"; "": none
-  std::vector<std::string> pinned;  // models that are found and stay in model_memory
-  std::string default_model;        // the name of one of them
-  std::string pivot;                // a language; "": no translation goes through a third language
+  std::vector<ModelSource> models;    // at least one; names differ
+  std::vector<Canary> canaries;       // at most one per model
+  size_t memory = AvailableMemory();  // that the process may take
+  size_t model_memory = 0;            // 0: all models are loaded at the start and stay
+  std::string packed_cache;           // a directory, or "beside"; "": none
+  std::vector<std::string> pinned;    // models that are found and stay in model_memory
+  std::string default_model;          // the name of one of them
+  std::string pivot;  // a language; "": no translation goes through a third language
   Precision precision = Precision::kAuto;
   Matmul matmul = Matmul::kAuto;
   Precision keys_values = Precision::kAuto;

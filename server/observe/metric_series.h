@@ -202,6 +202,10 @@ struct MetricSeries : NotCopyable {
   Histogram& cold_wait = Histograms("dragoman_model_cold_wait_seconds",
                                     "How long requests waited for a model that was not in memory.")
                              .Add({}, ColdWaitBuckets());
+  Gauge& memory_limit =
+      OneGauge("dragoman_memory_limit_bytes",
+               "Memory that the process may use: --memory-limit, or what the control group or the "
+               "machine has.");
   // Both are 0 without --model-memory.
   Gauge& model_memory = OneGauge("dragoman_model_memory_bytes",
                                  "What the models in memory take of --model-memory, as estimated.");

@@ -174,6 +174,8 @@ void Metrics::OnColdWait(absl::Duration took) {
   impl_->series.cold_wait.Observe(absl::ToDoubleSeconds(took));
 }
 
+void Metrics::SetMemoryLimit(double bytes) { impl_->series.memory_limit.Set(bytes); }
+
 void Metrics::SetModelMemory(double bytes, double limit) {
   impl_->series.model_memory.Set(bytes);
   impl_->series.model_memory_limit.Set(limit);

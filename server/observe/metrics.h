@@ -94,6 +94,7 @@ class Metrics : public Observer {
   // A request waited so long for a model that was not in memory.
   void OnColdWait(absl::Duration took);
   // What all models take of the memory for them.
+  void SetMemoryLimit(double bytes);
   void SetModelMemory(double bytes, double limit);
   // The whole model is no longer wanted.
   void OnModelRemoved(const std::string& model);

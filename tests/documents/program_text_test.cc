@@ -24,6 +24,8 @@ TEST(ProgramText, AMnemonicIsPutBeforeALetter) {
   EXPECT_EQ(Through("_Save", "Datei sichern"), Pair("Save", "Datei _sichern"));
   EXPECT_EQ(Through("E_xit", "Beenden"), Pair("Exit", "_Beenden"));
   EXPECT_EQ(Through("~Open {0}", "{0} aufmachen"), Pair("Open {0}", "{0} ~aufmachen"));
+  EXPECT_EQ(Through("&Open\tCtrl+O", "Aufmachen\tCtrl+O"),
+            Pair("Open\tCtrl+O", "&Aufmachen\tCtrl+O"));
   EXPECT_EQ(Through("&amp;Open <x1>it</x1>", "Öffne <x1>es</x1>", PassageMarkup::kXml),
             Pair("Open <x1>it</x1>", "&amp;Öffne <x1>es</x1>"));
 }

@@ -136,6 +136,9 @@ using enum NotAfter;
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 
 constexpr Pattern kPatterns[] = {
+    // Files of a kind, "*.txt", which would begin what is emphasized; prices as "US$30".
+    {kPath, kWord, R"(\*\.(?:\*|\w+|\{\w+(?:,\w+)*\}))"},
+    {kCode, kWord, R"([A-Z]{1,3}\$\d+(?:[.,]\d+)*)", kWholeWord},
     // What stands around words in Markdown and in forums: **x**, [x](y), [b]x[/b].
     {kTag, kNothing, R"(\*{2,3}([^*\s](?:[^*\n]*[^*\s])?)\*{2,3})", 0, HasEqualEnds},
     {kTag, kNothing, R"(~~([^~\n]+)~~)"},
@@ -187,7 +190,7 @@ constexpr Pattern kPatterns[] = {
     // Programs in templates: ERB, PHP, Mustache, Jinja.
     {kPlaceholder, kNothing, R"(<%[^<>]*%>|<\?[^<>]*\?>)"},
     {kPlaceholder, kNothing, R"([$#]?\{\{\{?(?:[^{}]|\{[^{}]*\})*\}?\}\})"},
-    {kPlaceholder, kNothing, R"(\{%[^{}]*%\})"},
+    {kPlaceholder, kNothing, R"(\{%[^{}]*%\}|\{!![^{}]*!!\})"},
     // Python's and C#'s format, ICU without and with its cases, JSON, a name with spaces around it.
     {kPlaceholder, kNothing,
      R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time)\b)"
@@ -276,7 +279,7 @@ constexpr Pattern kPatterns[] = {
      kWholeWord},
     {kCode, kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
     {kCode, kWord,
-     R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[a-z_]\w+){2,}|)"
+     R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[A-Za-z_]\w+){2,}|)"
      R"([a-z_]\w*(?:\|[a-z_]\w*)+|[A-Z_]{2,}(?:\|[A-Z_]{2,})+)"},
     // What models write as other digits; degrees; "9–5"; "18+"; a telephone number.
     {kCode, kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
@@ -297,7 +300,8 @@ constexpr Pattern kPatterns[] = {
     // What a program is called with, behind "Usage:"; and an option with its argument.
     {kCode, kWord, R"(((?:(?i:usage)|or):[ \t]+)\S+(?: [a-z][a-z-]*)?)" ARGUMENTS "(?m:$)",
      kInStrings | kInOrder},
-    {kCode, kVisible, R"((?:--[a-z][a-z0-9-]*|-[A-Za-z])[ =])" ARGUMENT, kWholeWord | kInStrings},
+    {kCode, kVisible, R"((?:--[a-z][a-z0-9-]*|-[A-Za-z])[ =])" ARGUMENT R"((?:\.\w+)?)",
+     kWholeWord | kInStrings},
     {kCode, kWord, R"([A-Za-z_][\w.-]*=(?:"[^"\n]*"|'[^'\n]*'|[\w./:-]*\w))",
      kWholeWord | kInStrings},
     {kCode, kVisible,

@@ -52,6 +52,18 @@ TEST(Literals, PlaceholdersOfManyLanguagesAreFound) {
               ElementsAre("{n, plural, one {# file} other {{n} files}}"));
 }
 
+TEST(Literals, KindsOfFilesPricesWithLettersAndClassesAreFound) {
+  EXPECT_THAT(Found("Images (*.png *.jpg)|*.*, *.{js,ts}"),
+              ElementsAre("*.png", "*.jpg", "*.*", "*.{js,ts}"));
+  EXPECT_THAT(Found("{!! $raw !!} and {{ $x }}"), ElementsAre("{!! $raw !!}", "{{ $x }}"));
+  EXPECT_THAT(Found("It is US$30, R$1,000.50 or NT$9. $5"),
+              ElementsAre("US$30", "R$1,000.50", "NT$9"));
+  EXPECT_THAT(Found("Open com.example.Cat or java.util.List."),
+              ElementsAre("com.example.Cat", "java.util.List"));
+  EXPECT_THAT(Found("Use -o FILE.txt or --output=FILE.txt now.", TextSource::kStrings),
+              ElementsAre("-o FILE.txt", "--output=FILE.txt"));
+}
+
 TEST(Literals, InlineCodeIsFoundWithItsRole) {
   EXPECT_THAT(Found("Call `f(x)`, ``a b`` or :py:func:`g` as in `the manual`_."),
               ElementsAre("`f(x)`", "``a b``", ":py:func:`g`", "`the manual`_"));

@@ -53,11 +53,16 @@ class Postgres:
         subprocess.run([*self.program(name), *arguments], check=True, capture_output=True, timeout=120, cwd="/")
 
     def start(self):
-        self.process = subprocess.Popen(
-            [*self.program("postgres"), "-D", self.data, "-h", "127.0.0.1", "-p", str(self.port), "-k", self.directory],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True)
-        await_true(lambda: subprocess.run([*self.program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)],
-                                          cwd="/", check=False).returncode == 0, "PostgreSQL answers")
+        def answers():
+            # One that was killed leaves processes of its own for moments, beside which a new one ends at once.
+            if self.process is None or self.process.poll() is not None:
+                self.process = subprocess.Popen(
+                    [*self.program("postgres"), "-D", self.data, "-h", "127.0.0.1", "-p", str(self.port),
+                     "-k", self.directory],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True)
+            return subprocess.run([*self.program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)],
+                                  cwd="/", check=False).returncode == 0
+        await_true(answers, "PostgreSQL answers")
 
     def want_tls(self, authority, password):
         """From the next start on: TLS and a password, for the name localhost."""

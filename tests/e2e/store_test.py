@@ -310,10 +310,13 @@ class StoreTest(unittest.TestCase):
         writers = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
         for writer in writers:
             writer.start()
-        while not done.wait(random.uniform(0.3, 1)):
-            fail()
-        for writer in writers:
-            writer.join()
+        try:
+            while not done.wait(random.uniform(0.3, 1)):
+                fail()
+        finally:
+            done.set()  # also when a failure has failed, or they would write for ever
+            for writer in writers:
+                writer.join()
         self.assertEqual(len(set(acknowledged.values())), len(acknowledged))
         server = server_with(self, store)
         found = segments_of(server, memory)

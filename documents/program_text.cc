@@ -95,7 +95,7 @@ std::string WithMnemonic(std::string_view text, const Mnemonic& mnemonic) {
       continue;
     }
     const auto byte = static_cast<unsigned char>(text[at]);
-    if ((byte == '\t' || byte == '\n') && best != kNone) break;  // "Open\tCtrl+O"
+    if (byte == '\t' && best != kNone) break;  // "Open\tCtrl+O"
     const bool same = absl::ascii_tolower(byte) ==
                       absl::ascii_tolower(static_cast<unsigned char>(mnemonic.letter));
     const bool begins = at == 0 || !InWord(text[at - 1]);

@@ -26,6 +26,8 @@ TEST(ProgramText, AMnemonicIsPutBeforeALetter) {
   EXPECT_EQ(Through("~Open {0}", "{0} aufmachen"), Pair("Open {0}", "{0} ~aufmachen"));
   EXPECT_EQ(Through("&Open\tCtrl+O", "Aufmachen\tCtrl+O"),
             Pair("Open\tCtrl+O", "&Aufmachen\tCtrl+O"));
+  EXPECT_EQ(Through("The cat\n&sleeps", "Die Katze\nschläft"),
+            Pair("The cat\nsleeps", "Die Katze\n&schläft"));
   EXPECT_EQ(Through("&amp;Open <x1>it</x1>", "Öffne <x1>es</x1>", PassageMarkup::kXml),
             Pair("Open <x1>it</x1>", "&amp;Öffne <x1>es</x1>"));
 }

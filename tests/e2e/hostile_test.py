@@ -275,6 +275,18 @@ class HostileTest(unittest.TestCase):
         finally:
             connection.close()
 
+    def post_unread(self, path, request):
+        """A connection over which a request is sent whose answer nobody reads."""
+        body = json_format.MessageToJson(request).encode()
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        host, port = self.server.http_address.split(":")
+        connection.connect((host, int(port)))
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+                           f"Authorization: Bearer {TOKENS['attacker']}\r\n"
+                           "Content-Type: application/json\r\n\r\n".encode() + body)
+        return connection
+
     def upload(self, whole, seconds="30", path="/v1/translate_file", token=TOKENS["attacker"]):
         """The answer to a form with a file."""
         return self.ask("POST", path, whole, seconds, token, "multipart/form-data; boundary=B")
@@ -460,18 +472,9 @@ class HostileTest(unittest.TestCase):
             output=pb.OutputOptions(tokens=True, token_scores=True))
         stub = self.attacker.unary_stream("/dragoman.v1.TranslationService/TranslateStream",
                                           request_serializer=lambda m: m.SerializeToString())
-        body = json_format.MessageToJson(request).encode()
-        host, port = self.server.http_address.split(":")
         with self.beside("100 streams over gRPC and 100 over HTTP that nobody reads"):
             calls = [stub(request, metadata=bearer("attacker"), timeout=3) for _ in range(100)]
-            held = []
-            for _ in range(100):
-                held.append(socket.socket())
-                held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                held[-1].connect((host, int(port)))
-                held[-1].sendall(f"POST /v1/translate:stream HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
-                                 f"Authorization: Bearer {TOKENS['attacker']}\r\n"
-                                 "Content-Type: application/json\r\n\r\n".encode() + body)
+            held = [self.post_unread("/v1/translate:stream", request) for _ in range(100)]
             time.sleep(2)
             for each in held:
                 each.close()
@@ -484,19 +487,10 @@ class HostileTest(unittest.TestCase):
             sentence_splitting=pb.SENTENCE_SPLITTING_NONE, options=pb.DecodingOptions(max_length=1),
             output=pb.OutputOptions(alignments=True, attention_heads=[
                 pb.AttentionHeads(kind=pb.ATTENTION_KIND_ENCODER, layer=0)]))
-        body = json_format.MessageToJson(request).encode()
-        answers = ("budget", "answers"),
+        answers = (("budget", "answers"),)
         with self.beside("100 connections that ask for large insights and do not read them"):
-            held = []
             for _ in range(100):
-                held.append(socket.socket())
-                self.addCleanup(held[-1].close)
-                held[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                host, port = self.server.http_address.split(":")
-                held[-1].connect((host, int(port)))
-                held[-1].sendall(f"POST /v1/translate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
-                                 f"Authorization: Bearer {TOKENS['attacker']}\r\n"
-                                 "Content-Type: application/json\r\n\r\n".encode() + body)
+                self.addCleanup(self.post_unread("/v1/translate", request).close)
             await_true(lambda: self.server.metrics()["dragoman_requests_in_flight"][()] == 0, "all are answered")
             metrics = self.server.metrics()
         used = metrics["dragoman_budget_used"][answers]

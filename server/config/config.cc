@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "engine/base/machine.h"
 #include "engine/base/status.h"
 #include "server/compat/names.h"
 #include "server/config/resolve_models.h"

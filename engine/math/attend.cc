@@ -339,17 +339,18 @@ void AttendInPairs(const AttendTask<T>& t, int query) {
 
 template <typename T>
 void AttendAny(const AttendTask<T>& t) {
-  const bool in_pairs = InPairs(t.heads, t.width(), static_cast<int>(hn::Lanes(D())));
-  for (int query = 0; query < t.q.rows(); query += kQueryGroup) {
-    const int group = std::min(kQueryGroup, t.q.rows() - query);
-    if (!in_pairs) {
-      for (int i = 0; i < group; ++i) AttendPlainly(t, query + i);
-    } else if (group == kQueryGroup) {
-      AttendInPairs<kQueryGroup>(t, query);
-    } else {
-      for (int i = 0; i < group; ++i) AttendInPairs<1>(t, query + i);
+  const int queries = t.q.rows();
+  if constexpr (kLanes > 1) {
+    if (InPairs(t.heads, t.width(), static_cast<int>(hn::Lanes(D())))) {
+      int query = 0;
+      for (; query + kQueryGroup <= queries; query += kQueryGroup) {
+        AttendInPairs<kQueryGroup>(t, query);
+      }
+      for (; query < queries; ++query) AttendInPairs<1>(t, query);
+      return;
     }
   }
+  for (int query = 0; query < queries; ++query) AttendPlainly(t, query);
 }
 
 void AttendFloat32(const AttendTask<float>& t) { AttendAny(t); }

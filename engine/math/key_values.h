@@ -48,10 +48,11 @@ inline int PatternOf(int heads, int lanes) {
 }
 
 // Whether keys and values are loaded two vectors at a time, which requires a whole number of such
-// pairs.  Otherwise they are read element by element.
+// pairs.  Otherwise, and if a vector is one element, they are read element by element.
 constexpr int kLongestPattern = 512;
 inline bool InPairs(int heads, int width, int lanes) {
-  return SumsOf(heads) <= kLongestPattern && width % std::lcm(SumsOf(heads), 2 * lanes) == 0;
+  return lanes > 1 && SumsOf(heads) <= kLongestPattern &&
+         width % std::lcm(SumsOf(heads), 2 * lanes) == 0;
 }
 
 // The scales of keys, and of values, in a row of int8: bfloat16 in the pattern of the heads.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/synchronization/notification.h"
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 
@@ -123,6 +124,41 @@ void WorkThreads::EndUnwanted() {
     unwanted.clear();
     mutex_.Lock();
   }
+}
+
+// A thread of `threads` stands still for as long as the turn lasts.
+struct WorkTurn::Piece {
+  absl::Status wanted;
+  absl::Notification begun, ended;
+};
+
+absl::Status WorkTurn::Begin() {
+  if (threads_ == nullptr) return absl::OkStatus();
+  const auto piece = std::make_shared<Piece>();
+  const auto stand = [piece](const absl::Status& wanted) {
+    piece->wanted = wanted;
+    piece->begun.Notify();
+    if (wanted.ok()) piece->ended.WaitForNotification();
+  };
+  while (!threads_->Run(principal_, wanted_, stand).ok()) {  // too much waits
+    RETURN_IF_ERROR(wanted_(absl::Now()));
+    absl::SleepFor(kLongest);
+  }
+  piece->begun.WaitForNotification();
+  RETURN_IF_ERROR(piece->wanted);
+  piece_ = piece;
+  over_ = absl::Now() + kLongest;
+  return absl::OkStatus();
+}
+
+absl::Status WorkTurn::Continue() {
+  if (piece_ == nullptr || absl::Now() < over_) return absl::OkStatus();
+  End();
+  return Begin();
+}
+
+void WorkTurn::End() {
+  if (piece_ != nullptr) std::exchange(piece_, nullptr)->ended.Notify();
 }
 
 }  // namespace dragoman

@@ -21,8 +21,10 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -83,6 +85,31 @@ class WorkThreads : private NotCopyable {
   double now_ ABSL_GUARDED_BY(mutex_) = 0;  // the account of the one that was served last, then
   Accounts accounts_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::thread> threads_;
+};
+
+class WorkTurn : private NotCopyable {
+ public:
+  static constexpr absl::Duration kLongest = absl::Milliseconds(10);
+
+  // Without `threads` there are no others.
+  WorkTurn(WorkThreads* threads, std::string principal, WorkThreads::Wanted wanted)
+      : threads_(threads), principal_(std::move(principal)), wanted_(std::move(wanted)) {}
+  ~WorkTurn() { End(); }
+
+  // Waits for a turn; why the work is not wanted any more, if that is so first.
+  absl::Status Begin();
+  // Waits for another turn if this one is over.  OK if there is none.
+  absl::Status Continue();
+  void End();
+
+ private:
+  struct Piece;
+
+  WorkThreads* const threads_;
+  const std::string principal_;
+  const WorkThreads::Wanted wanted_;
+  std::shared_ptr<Piece> piece_;  // null: it is nobody's turn
+  absl::Time over_;
 };
 
 }  // namespace dragoman

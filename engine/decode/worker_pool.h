@@ -83,6 +83,8 @@ class WorkerPool {
   // is not wanted any more before that, `work` is told why.  RESOURCE_EXHAUSTED if too much waits
   // for these threads.
   absl::Status Prepare(std::shared_ptr<const RequestState> request, WorkThreads::Work work);
+  // Those threads; null: there are none.
+  WorkThreads* preparing() { return preparing_.get(); }
 
   // The rows of work that the principal may still ask for at once; 0 or less: it has to wait.
   // REQUIRES: the quota is not unlimited.

@@ -112,10 +112,15 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
                                    .max_memory = std::min(std::max(kMemory * most, kLeastMemory),
                                                           budget - std::min(budget, copies)),
                                    .reserve = reserve,
-                                   .wanted = [this] { return bulk_->Wanted(); },
+                                   .wanted = [this]() -> absl::Status {
+                                     RETURN_IF_ERROR(bulk_->Wanted());
+                                     return turn_->Continue();
+                                   },
                                    .warn = [this](const std::string& what) { Warn(what); }};
+  turn_.emplace(parts_->pool->preparing(), bulk_->principal().value_or(""),
+                [this](absl::Time) { return bulk_->Wanted(); });
   absl::StatusOr<std::unique_ptr<Document>> document =
-      OpenDocument(*format, input.path(), output_->path(), options);
+      InTurns([&] { return OpenDocument(*format, input.path(), output_->path(), options); });
   absl::Status status = OfDocument(document.status());
   if (status.ok()) status = TranslateParts(*std::move(document));
   if (status.ok()) return std::move(output_);
@@ -124,6 +129,14 @@ absl::StatusOr<std::shared_ptr<Spool>> DocumentTranslator::Translate(v1::Documen
       status.message(), {{input.path(), FileName()}, {output_->path(), "the output"}});
   if (message == status.message()) return status;
   return absl::Status(status.code(), message);
+}
+
+template <typename Work>
+auto DocumentTranslator::InTurns(const Work& work) -> decltype(work()) {
+  RETURN_IF_ERROR(turn_->Begin());
+  auto done = work();
+  turn_->End();
+  return done;
 }
 
 // Once for all passages.
@@ -141,13 +154,14 @@ absl::Status DocumentTranslator::TranslateParts(std::unique_ptr<Document> docume
   PartLoop loop(FileName(), std::move(document),
                 [this](const std::string& warning) { Warn(warning); });
   for (bool first = true;; first = false) {
-    const absl::StatusOr<bool> next = loop.Next();
+    const absl::StatusOr<bool> next = InTurns([&] { return loop.Next(); });
     if (!next.ok()) return OfDocument(Annotate(next.status(), loop.Place(), ": "));
     if (!*next) return absl::OkStatus();
     if (first) RETURN_IF_ERROR(DetectSource(loop.passages()));
     Part part = {.loop = &loop};
     RETURN_IF_ERROR(TranslatePart(&part));
-    RETURN_IF_ERROR(OfDocument(Annotate(loop.Write(), loop.Place(), ": ")));
+    const absl::Status written = InTurns([&] { return loop.Write(); });
+    RETURN_IF_ERROR(OfDocument(Annotate(written, loop.Place(), ": ")));
     RETURN_IF_ERROR(output_->CountAll());
     longer_ = output_->in_memory() ? output_->size() : 0;
   }

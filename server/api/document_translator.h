@@ -1,6 +1,7 @@
 // Translates a file by a bulk exchange (bulk_exchange.h), whose transport it is: it reads a part of
 // the file, sends its passages as requests, a bounded number at a time, and writes the part when
 // all their translations are there.  One that is refused for lack of room or quota is sent again.
+// It reads and writes in turns with what other callers have to be prepared (WorkTurn).
 //
 // Runs on a thread that may wait.
 
@@ -19,6 +20,7 @@
 #include "absl/synchronization/mutex.h"
 #include "documents/part_loop.h"
 #include "dragoman/v1/translation.pb.h"
+#include "engine/base/work_threads.h"
 #include "server/api/bulk_exchange.h"
 #include "server/base/spool.h"
 
@@ -76,6 +78,9 @@ class DocumentTranslator {
   void NoteProgress(const Part& part) const;
   void Warn(const std::string& warning);
   void AwaitNews(absl::Time until);
+  // What `work` returns, which is done in turns; or why it is not wanted any more.
+  template <typename Work>
+  auto InTurns(const Work& work) -> decltype(work());
   // In messages.
   std::string FileName() const {
     return header_.file_name().empty() ? "the file" : header_.file_name();
@@ -84,6 +89,7 @@ class DocumentTranslator {
   const ServerParts* const parts_;
   BulkExchange* const bulk_;
   const std::function<void(const v1::DocumentProgress& progress)> on_progress_;
+  std::optional<WorkTurn> turn_;
   v1::DocumentHeader header_;
   std::shared_ptr<SharedGlossary> glossary_;  // of its request, which is without it then
   std::string glossary_digest_;

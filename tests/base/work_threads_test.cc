@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
@@ -79,6 +80,53 @@ TEST(WorkThreads, NobodyHasAllThreads) {
   ASSERT_TRUE(threads.Run("another", [&] { other.Notify(); }).ok());
   other.WaitForNotification();
   end.Notify();
+}
+
+// Two long works and a short one that comes when both have begun: it need not wait for either.
+TEST(WorkTurn, LetsOthersGoFirst) {
+  WorkThreads threads(1, "");
+  std::atomic<int> steps = 0, at_short = 0;
+  absl::Notification begun, done;
+  const auto wanted = [](absl::Time) { return absl::OkStatus(); };
+  const auto work = [&](const char* who) {
+    WorkTurn turn(&threads, who, wanted);
+    ASSERT_TRUE(turn.Begin().ok());
+    for (int i = 0; i < 100; ++i) {
+      if (++steps == 5) begun.Notify();
+      absl::SleepFor(WorkTurn::kLongest / 2);
+      ASSERT_TRUE(turn.Continue().ok());
+    }
+  };
+  std::thread one(work, "one"), other(work, "other");
+  begun.WaitForNotification();
+  const int before = steps;
+  ASSERT_TRUE(threads
+                  .Run("third",
+                       [&] {
+                         at_short = steps.load();
+                         done.Notify();
+                       })
+                  .ok());
+  done.WaitForNotification();
+  EXPECT_LE(at_short, before + 20);  // at most three turns, of two steps each, on a quiet machine
+  one.join();
+  other.join();
+}
+
+TEST(WorkTurn, EndsWhenItIsNotWanted) {
+  absl::Notification end;
+  WorkThreads threads(1, "");
+  ASSERT_TRUE(threads.Run("one", [&] { end.WaitForNotification(); }).ok());
+  WorkTurn turn(&threads, "other", [](absl::Time) { return absl::CancelledError("gone"); });
+  EXPECT_EQ(turn.Begin(), absl::CancelledError("gone"));
+  EXPECT_TRUE(turn.Continue().ok());
+  end.Notify();
+}
+
+TEST(WorkTurn, WithoutThreadsIsAlways) {
+  WorkTurn turn(nullptr, "one", nullptr);
+  EXPECT_TRUE(turn.Begin().ok());
+  EXPECT_TRUE(turn.Continue().ok());
 }
 
 // Keeps a thread busy until `end`.

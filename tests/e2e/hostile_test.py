@@ -123,6 +123,10 @@ class Messages:
         if descriptor.name == "ModelInferRequest":
             text = message.inputs.add(name="text", datatype="BYTES", shape=[1])
             text.contents.bytes_contents.append(b"The cat is old.")
+        for name in ("request", "header"):  # of a bulk call and a document
+            field = descriptor.fields_by_name.get(name)
+            if field is not None and field.type == FieldDescriptor.TYPE_MESSAGE:
+                getattr(message, name).CopyFrom(self.base(field.message_type))
         if descriptor.name == "ScoreRequest":
             message.pairs.add(source="The cat is old.", target="Die Katze ist alt.")
         return message
@@ -513,8 +517,8 @@ class HostileTest(unittest.TestCase):
         messages = Messages(random.Random(seed()), self.ids)
         slow = []
         for service, method in [*methods(), *methods_of_other_apis()]:
-            if method.name in ("TranslateBulk", "TranslateDocument", "TranslateStream"):
-                continue
+            if method.name in ("TranslateBulk", "TranslateDocument", "TranslateStream") and CALLS <= 600:
+                continue  # they have the fields of Translate
 
             def send(count):
                 request = messages.base(method.input_type)

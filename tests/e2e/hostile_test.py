@@ -689,7 +689,7 @@ class HostileTest(unittest.TestCase):
     def aborted(self):
         return self.server.metrics()["dragoman_connections_refused_total"][(("reason", "calls"),)]
 
-    def attack_port(self, attack, connections, token="", seconds=2):
+    def attack_port(self, attack, connections, token="", seconds=1 if CALLS <= 600 else 3):
         """Attacks the gRPC port with frames (http2_attacker.py)."""
         ended = subprocess.run([sys.executable, http2.__file__, self.server.grpc_address, attack, str(connections),
                                 str(seconds), token], capture_output=True, text=True, timeout=60, check=True)
@@ -752,7 +752,7 @@ class HostileTest(unittest.TestCase):
 
     def test_frames_that_never_end(self):
         with self.beside("12 connections with nothing but metadata, continuations, empty data, settings or pings"):
-            self.attack_port("frames", 12, seconds=1)
+            self.attack_port("frames", 12)
 
     def test_calls_that_are_reset_at_once(self):
         before = self.aborted()
@@ -765,7 +765,7 @@ class HostileTest(unittest.TestCase):
         self.assertEqual(self.aborted(), before)
         # The calls of four connections, twice what each may have open, come before those of others.
         with self.beside("4 connections that begin calls and reset them, without a token", allowance=3):
-            self.attack_port("resets", 4, seconds=1)
+            self.attack_port("resets", 4)
         self.assertGreater(self.aborted(), before)
         with self.beside("afterwards, new connections"), \
                 grpc.insecure_channel(self.server.grpc_address, OPTIONS) as channel:

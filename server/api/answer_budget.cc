@@ -4,12 +4,13 @@
 #include "server/base/errors.h"
 
 namespace dragoman {
-absl::Status AnswerBudget::Check(const std::string& holder, bool reads) const {
+absl::Status AnswerBudget::Check(const AnswerReader& reader, bool reads) const {
   absl::MutexLock lock(&mutex_);
-  const auto found = held_.find(holder);
+  const auto found = held_.find(reader.holder);
   const size_t bytes = found == held_.end() ? 0 : found->second;
-  const size_t times = reads ? 2 : 1;
-  if (bytes <= limits_.little || (bytes < times * limits_.holder && all_ < times * limits_.all)) {
+  const size_t shares = reads || !connected_.contains(reader.connection) ? 2 : 1;
+  const size_t all = reads ? 2 * limits_.all : limits_.all;
+  if (bytes <= limits_.little || (bytes < shares * limits_.holder && all_ < all)) {
     return absl::OkStatus();
   }
   ++refusals_;
@@ -21,17 +22,20 @@ BudgetStats AnswerBudget::Stats() const {
   return {.name = "answers", .used = all_, .limit = limits_.all, .refusals = refusals_};
 }
 
-void AnswerBudget::Change(const std::string& holder, size_t before, size_t now) {
+void AnswerBudget::Change(const AnswerReader& reader, size_t before, size_t now) {
   absl::MutexLock lock(&mutex_);
-  size_t& bytes = held_[holder];
-  DRAGOMAN_CHECK(bytes >= before && all_ >= before);
-  bytes += now - before;
+  for (const auto& [held, name] :
+       {std::pair(&held_, &reader.holder), {&connected_, &reader.connection}}) {
+    size_t& bytes = (*held)[*name];
+    DRAGOMAN_CHECK(bytes >= before);
+    bytes += now - before;
+    if (bytes == 0) held->erase(*name);
+  }
   all_ += now - before;
-  if (bytes == 0) held_.erase(holder);
 }
 
 void HeldAnswer::Set(size_t bytes) {
-  if (bytes != bytes_) budget_->Change(holder_, bytes_, bytes);
+  if (bytes != bytes_) budget_->Change(reader_, bytes_, bytes);
   bytes_ = bytes;
 }
 

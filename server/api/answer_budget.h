@@ -4,11 +4,12 @@
 //   Exchanges        ask again when the work is done: then a call with one answer is refused
 //   HeldAnswer       counts an answer from the moment it is done until the transport has sent it
 //
-// A holder is who reads, or does not: a principal, or the connection of an anonymous
-// caller.  One whose answers fill its share gets no new work, and neither does one that holds more
-// than a little while all together fill the whole.  So nobody else waits for a slow reader, and
-// the answers of all take at most the whole, a little per holder, and the answers that were made at
-// the moment when the bound was reached.
+// A holder is who reads, or does not: a principal or, without one, an address (HolderOf).  One
+// whose answers fill its share gets no new work, and neither does one that holds more than a little
+// while all together fill the whole.  So nobody else waits for a slow reader, and the answers of
+// all take at most the whole, a little per holder, and the answers that were made at the moment
+// when the bound was reached.  A connection on which no answer waits may fill a second share:
+// behind a proxy or a program that many use, a slow reader does not stop the others.
 //
 // Thread-safe.
 
@@ -31,28 +32,33 @@
 
 namespace dragoman {
 
+struct AnswerReader {
+  std::string holder, connection;
+};
+
 class AnswerBudget : private NotCopyable {
  public:
   explicit AnswerBudget(const AnswerLimits& limits = {}) : limits_(limits) {}
 
   const AnswerLimits& limits() const { return limits_; }
 
-  // RESOURCE_EXHAUSTED (IsPrincipalLimit) if no work for this holder may begin.  One that `reads`
+  // RESOURCE_EXHAUSTED (IsPrincipalLimit) if no work for this reader may begin.  One that `reads`
   // may have twice as much: a bulk call none of whose answers waits goes on, one request at a time,
   // although others of the same client stand still.
-  absl::Status Check(const std::string& holder, bool reads = false) const;
+  absl::Status Check(const AnswerReader& reader, bool reads = false) const;
 
   // Of all answers that wait now.
   BudgetStats Stats() const;
 
  private:
   friend class HeldAnswer;
-  void Change(const std::string& holder, size_t before, size_t now);
+  void Change(const AnswerReader& reader, size_t before, size_t now);
 
   const AnswerLimits limits_;
   mutable std::atomic<int64_t> refusals_ = 0;
   mutable absl::Mutex mutex_;
-  std::map<std::string, size_t> held_ ABSL_GUARDED_BY(mutex_);  // by holder; no zeros
+  std::map<std::string, size_t> held_ ABSL_GUARDED_BY(mutex_);       // by holder; no zeros
+  std::map<std::string, size_t> connected_ ABSL_GUARDED_BY(mutex_);  // by connection; no zeros
   size_t all_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
@@ -60,8 +66,8 @@ class AnswerBudget : private NotCopyable {
 class HeldAnswer : private NotCopyable {
  public:
   // `budget` must outlive it.
-  HeldAnswer(AnswerBudget* budget, std::string holder)
-      : budget_(budget), holder_(std::move(holder)) {}
+  HeldAnswer(AnswerBudget* budget, AnswerReader reader)
+      : budget_(budget), reader_(std::move(reader)) {}
   ~HeldAnswer() { Set(0); }
 
   // Not for two threads at a time.
@@ -69,7 +75,7 @@ class HeldAnswer : private NotCopyable {
 
  private:
   AnswerBudget* const budget_;
-  const std::string holder_;
+  const AnswerReader reader_;
   size_t bytes_ = 0;
 };
 

@@ -93,11 +93,11 @@ absl::Status Call::AdmitAs(Permit permit) {
 
 absl::StatusOr<Share> Call::TakeMemory(size_t message_bytes) const {
   const size_t read = std::min(message_bytes, static_cast<size_t>(parts_->max_message_bytes));
-  return parts_->requests->Take(HolderOf(principal(), caller_.peer), MemoryOfMessage(read));
+  return parts_->requests->Take(Holder(), MemoryOfMessage(read));
 }
 
 std::shared_ptr<HeldAnswer> Call::Hold() const {
-  return std::make_shared<HeldAnswer>(parts_->answers, Holder());
+  return std::make_shared<HeldAnswer>(parts_->answers, AnswerReader{Holder(), caller_.peer});
 }
 
 std::optional<std::string> Call::principal_if_known() const {

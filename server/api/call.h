@@ -143,7 +143,7 @@ class Call {
   std::shared_ptr<HeldAnswer> Hold() const;
   // RESOURCE_EXHAUSTED if too many of the caller's answers wait.  REQUIRES: admitted.
   absl::Status CheckAnswers(bool reads = false) const {
-    return parts_->answers->Check(Holder(), reads);
+    return parts_->answers->Check({Holder(), caller_.peer}, reads);
   }
 
   // Of its request; interactive until it is known.
@@ -171,8 +171,7 @@ class Call {
  private:
   absl::Status AdmitAs(Permit permit);
   std::string_view ModelName() const;
-  // Who is to read the answers (answer_budget.h).
-  const std::string& Holder() const { return principal().empty() ? caller_.peer : principal(); }
+  std::string Holder() const { return HolderOf(principal(), caller_.peer); }
   void WriteLog(const absl::Status& status) const;
   void Trace(const absl::Status& status) const;
 

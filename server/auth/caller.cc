@@ -11,21 +11,20 @@ namespace dragoman {
 
 namespace {
 
-// The network of an IPv6 address ("2001:db8::1", "ipv6:[2001:db8::1]" or, as gRPC writes it,
-// "ipv6:%5B2001:db8::1%5D"): its first 64 bits, as whoever has such a network has all its
-// addresses.  Anything else as it is.
+// The network of an address as HTTP ("2001:db8::1", "10.0.0.1") or gRPC has it
+// ("ipv6:%5B2001:db8::1%5D", "ipv4:10.0.0.1"): an IPv4 address, also in an IPv6 one; of any other
+// IPv6 address the first 64 bits, as whoever has such a network has all its addresses.
 std::string NetworkOf(std::string_view address) {
-  std::string bare(address.starts_with("ipv6:") ? address.substr(5) : address);
-  for (const std::string_view bracket : {"%5B", "%5D", "[", "]"}) {
-    if (const size_t at = bare.find(bracket); at != std::string::npos)
-      bare.erase(at, bracket.size());
+  std::string bare(address);
+  for (const std::string_view frame : {"ipv4:", "ipv6:", "%5B", "%5D", "[", "]"}) {
+    if (const size_t at = bare.find(frame); at != bare.npos) bare.erase(at, frame.size());
   }
+  bare.erase(std::min(bare.find('%'), bare.size()));  // the zone of "fe80::1%eth0"
   in6_addr bits;
-  if (inet_pton(AF_INET6, bare.c_str(), &bits) != 1 || IN6_IS_ADDR_V4MAPPED(&bits)) {
-    return std::string(address);
-  }
-  std::fill(bits.s6_addr + 8, std::end(bits.s6_addr), 0);
+  if (inet_pton(AF_INET6, bare.c_str(), &bits) != 1) return bare;
   char text[INET6_ADDRSTRLEN];
+  if (IN6_IS_ADDR_V4MAPPED(&bits)) return inet_ntop(AF_INET, bits.s6_addr + 12, text, sizeof(text));
+  std::fill(bits.s6_addr + 8, std::end(bits.s6_addr), 0);
   return inet_ntop(AF_INET6, &bits, text, sizeof(text));
 }
 
@@ -33,8 +32,8 @@ std::string NetworkOf(std::string_view address) {
 
 std::string HolderOf(const std::string& principal, std::string_view peer) {
   if (!principal.empty()) return principal;
-  const bool has_port = !peer.starts_with("unix:");
-  return NetworkOf(has_port ? peer.substr(0, peer.rfind(':')) : peer);
+  if (peer.starts_with("unix:")) return " unix";  // its client gives it a name
+  return " " + NetworkOf(peer.substr(0, peer.rfind(':')));
 }
 
 absl::Status CheckCallerName(std::string_view name) {

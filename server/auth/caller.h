@@ -38,8 +38,9 @@ struct Caller {
   bool over_grpc() const { return http_method.empty(); }
 };
 
-// Who holds what a call takes of a budget (shared_budget.h): the principal or, if it is nobody, the
-// address without its port; of an IPv6 address its network, the first 64 bits.
+// Who holds what a call takes of a budget, over any transport: the principal or, if it is nobody,
+// the address without its port; of an IPv6 address its network, the first 64 bits.  An address
+// begins with a space, as no principal does.
 std::string HolderOf(const std::string& principal, std::string_view peer);
 
 // INVALID_ARGUMENT unless a caller may have this name: UTF-8 without control characters, and

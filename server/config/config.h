@@ -69,7 +69,7 @@ struct ConnectionOptions {
 // How many bytes of finished answers may wait for clients to read them (api/answer_budget.h).
 struct AnswerLimits {
   size_t all = 128 << 20;
-  size_t holder = 32 << 20;    // of one principal, or one connection of anonymous callers
+  size_t holder = 32 << 20;    // of one holder; twice over several connections
   size_t little = 64 << 10;    // that each of them may have whatever the others have
   size_t bulk_call = 4 << 20;  // of one TranslateBulk
 };

@@ -14,7 +14,7 @@ from harness import (MODEL, ServerTest, await_true, golden_inputs, instrumented,
                      serve)
 
 SENTENCES = int(os.environ.get("DRAGOMAN_STREAMED_SENTENCES", "96"))  # for each beam size
-ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "1000"))
+ITEMS = int(os.environ.get("DRAGOMAN_BULK_ITEMS", "500"))
 
 
 def sentences(count, random_source):
@@ -303,12 +303,12 @@ class HostileTest(ServerTest):
 
     def test_many_equal_and_empty_ids(self):
         texts = ["Good morning.", "Good night.", ""]
-        requests = [item("" if i % 2 else "same", texts[i % 3]) for i in range(3000)]
+        requests = [item("" if i % 2 else "same", texts[i % 3]) for i in range(1000)]
         count = 0
         for answer in self.server.translation.TranslateBulk(iter(requests), timeout=600):
             self.assertIn(answer.id, ("", "same"))
             count += 1
-        self.assertEqual(count, 3000)
+        self.assertEqual(count, 1000)
 
     def test_a_long_id_and_a_large_request(self):
         answers = {a.id: a for a in self.server.translation.TranslateBulk(

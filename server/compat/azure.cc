@@ -470,8 +470,10 @@ HttpHandler AnswerWith(const ApiContext& context, const char* name, Act act,
   return [=](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     UseKeyOfQuery(kApi, &http);
     const auto request = std::make_shared<const HttpRequest>(std::move(http));
-    AnswerCall(context, method, *request, std::move(answer), CompatFields(),
-               [=](const CompatFields&, Call* call) { return act(*request, call); });
+    AnswerCall(
+        context, method, *request, std::move(answer),
+        [](const HttpRequest&) { return CompatFields(); },
+        [=](const CompatFields&, Call* call) { return act(*request, call); });
   };
 }
 

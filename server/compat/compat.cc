@@ -78,12 +78,6 @@ void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, Ht
   http->headers.emplace_back("authorization", "Bearer " + token);
 }
 
-absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http) {
-  absl::StatusOr<CompatFields> fields = CompatFields::Read(*http);
-  UseKey(api, fields, http);
-  return fields;
-}
-
 std::string OriginOf(const HttpRequest& http) {
   std::string_view scheme = http.Header("x-forwarded-proto");
   if (scheme != "http" && scheme != "https") scheme = http.encrypted ? "https" : "http";
@@ -110,7 +104,7 @@ void AddRoute(HttpRouter* router, const char* method, std::string path, HttpHand
 }
 
 void AnswerCall(const ApiContext& context, const CompatMethod& method, const HttpRequest& http,
-                std::shared_ptr<HttpAnswer> answer, absl::StatusOr<CompatFields> fields,
+                std::shared_ptr<HttpAnswer> answer, const CompatRead& read,
                 std::function<CompatAct> act) {
   const auto render = [method](const CallEnd& end, HttpResponse* response) {
     HttpResponse whole = WithHeaders(
@@ -128,16 +122,14 @@ void AnswerCall(const ApiContext& context, const CompatMethod& method, const Htt
         call.answer->Send(render(end, response));
         call.self = nullptr;
       });
-  StartCall(call, [&] { return std::move(fields); });
+  StartCall(call, [&] { return read(http); });
 }
 
 HttpHandler AnswerWith(const ApiContext& context, const CompatMethod& method,
                        std::function<CompatAct> act, CompatRead read) {
-  if (read == nullptr)
-    read = [&api = method.api](HttpRequest* http) { return ReadFields(api, http); };
   return [=](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    absl::StatusOr<CompatFields> fields = read(&http);
-    AnswerCall(context, method, http, std::move(answer), std::move(fields), act);
+    UseKey(method.api, &http);
+    AnswerCall(context, method, http, std::move(answer), read, act);
   };
 }
 

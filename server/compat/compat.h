@@ -124,8 +124,11 @@ inline bool IsTooLong(const absl::Status& status) {
 // The token of a call to this API becomes its bearer token, unless it has one.
 void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, HttpRequest* http);
 
-// Reads the fields, and uses their key.
-absl::StatusOr<CompatFields> ReadFields(const CompatApi& api, HttpRequest* http);
+// Uses the key of the body or the query, of which nothing else is read: that is for whose token is
+// right.
+inline void UseKey(const CompatApi& api, HttpRequest* http) {
+  UseKey(api, CompatFields::Glance(*http, {api.key_field}), http);
+}
 
 // Uses the key of the query, which may be wrong otherwise.
 inline void UseKeyOfQuery(const CompatApi& api, HttpRequest* http) {
@@ -163,16 +166,15 @@ struct CompatMethod {
   HttpResponse (*complete)(HttpResponse response) = nullptr;  // adds to any answer's headers
 };
 
-// Answers a call with these `fields`, or with their error.
+// Reads what an act wants of a request, when the caller is admitted.
+using CompatRead = std::function<absl::StatusOr<CompatFields>(const HttpRequest& http)>;
+// Answers a call with these fields, or with their error.
 void AnswerCall(const ApiContext& context, const CompatMethod& method, const HttpRequest& http,
-                std::shared_ptr<HttpAnswer> answer, absl::StatusOr<CompatFields> fields,
+                std::shared_ptr<HttpAnswer> answer, const CompatRead& read,
                 std::function<CompatAct> act);
-
-// Reads what an act wants of a request, and uses its key.
-using CompatRead = std::function<absl::StatusOr<CompatFields>(HttpRequest* http)>;
-// The handler of such calls.  Without `read`, ReadFields.
+// The handler of such calls, which uses their key.
 HttpHandler AnswerWith(const ApiContext& context, const CompatMethod& method,
-                       std::function<CompatAct> act, CompatRead read = nullptr);
+                       std::function<CompatAct> act, CompatRead read = CompatFields::Read);
 
 // INVALID_ARGUMENT with the API's field for texts if they are more or longer than those of one call
 // may be.
@@ -213,17 +215,16 @@ struct TranslateFormat {
   HttpResponse (*error)(const absl::Status& status);
 };
 
-// Answers a call with these `fields`, or with their error.  `api` must outlive the call.
+// Answers a call with its fields, or with their error.  `api` must outlive the call.
 template <typename Noted>
 void AnswerTranslate(const ApiContext& context, const CompatApi& api, const HttpRequest& http,
-                     const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer,
-                     const TranslateFormat<Noted>& format) {
+                     std::shared_ptr<HttpAnswer> answer, const TranslateFormat<Noted>& format) {
   const auto noted = std::make_shared<Noted>();
   TranslateOverHttp(
       context, api.name, http, std::move(answer),
       [&]() -> absl::StatusOr<v1::TranslateRequest> {
-        RETURN_IF_ERROR(fields.status());
-        return format.read(*fields, noted.get());
+        ASSIGN_OR_RETURN(const CompatFields fields, CompatFields::Read(http));
+        return format.read(fields, noted.get());
       },
       [noted, format, &api](const CallEnd& end, const v1::TranslateResponse& response) {
         return WithHeaders(end.status.ok() ? format.translated(*noted, response)
@@ -237,8 +238,8 @@ template <typename Noted>
 HttpHandler TranslateHandler(const ApiContext& context, const CompatApi& api,
                              const TranslateFormat<Noted>& format) {
   return [context, &api, format](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(api, &http);
-    AnswerTranslate<Noted>(context, api, http, fields, std::move(answer), format);
+    UseKey(api, &http);
+    AnswerTranslate<Noted>(context, api, http, std::move(answer), format);
   };
 }
 

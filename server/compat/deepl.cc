@@ -97,9 +97,9 @@ std::string IdIn(const HttpRequest& http, std::string_view path) {
 HttpHandler KeptHandler(const ApiContext& context, const KeptRoute& to) {
   const CompatMethod method = {kApi, to.call, Error, {.work = CallWork::kStore}};
   return [context, to, method](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
+    UseKey(kApi, &http);
     const auto request = std::make_shared<const HttpRequest>(std::move(http));
-    AnswerCall(context, method, *request, std::move(answer), std::move(fields),
+    AnswerCall(context, method, *request, std::move(answer), CompatFields::Read,
                [request, to](const CompatFields& of, Call* call) {
                  return to.answer({*request, of, call, IdIn(*request, to.path),
                                    to.path.starts_with("/v3/"), AskerOf(*call)});
@@ -336,8 +336,7 @@ absl::Status CheckGlossaries(const ApiContext& context, const std::string& princ
 HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage>& usage) {
   return [context, usage](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     const auto request = std::make_shared<HttpRequest>(std::move(http));
-    const auto fields =
-        std::make_shared<absl::StatusOr<CompatFields>>(ReadFields(kApi, request.get()));
+    UseKey(kApi, request.get());
     const auto read = [context, usage, request](
                           const CompatFields& of,
                           DeepLCall* call) -> absl::StatusOr<v1::TranslateRequest> {
@@ -350,12 +349,12 @@ HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage
       return wanted;
     };
     const auto translate = [=] {
-      AnswerTranslate<DeepLCall>(context, kApi, *request, *fields, answer,
-                                 {read, Translated, Error});
+      AnswerTranslate<DeepLCall>(context, kApi, *request, answer, {read, Translated, Error});
     };
-    const bool waits =
-        fields->ok() && ((*fields)->Has("glossary_id") || (*fields)->Has("glossary_ids"));
-    if (waits) return WithStore(context, *request, answer, Error, translate);
+    const auto ids = CompatFields::Glance(*request, {"glossary_id", "glossary_ids"});
+    if (ids.Has("glossary_id") || ids.Has("glossary_ids")) {
+      return WithStore(context, *request, answer, Error, translate);
+    }
     translate();
   };
 }

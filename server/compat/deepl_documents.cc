@@ -53,12 +53,12 @@ void Upload(const ApiContext& context, HttpRequest http, std::shared_ptr<HttpAns
 absl::StatusOr<StoredDocument> FindDocument(const ApiContext& context, HttpRequest* http,
                                             const std::string& id) {
   RETURN_IF_ERROR(context.loaded());
-  const absl::StatusOr<CompatFields> fields = ReadFields(deepl::kApi, http);
+  const auto fields = CompatFields::Glance(*http, {deepl::kApi.key_field, "document_key"});
+  UseKey(deepl::kApi, fields, http);
   const Caller caller = CallerOf(*http, deepl::kApi.name);
   RETURN_IF_ERROR(caller.wrong);
   ASSIGN_OR_RETURN(const Permit permit, context.parts->principals->Identify(caller));
-  RETURN_IF_ERROR(fields.status());
-  ASSIGN_OR_RETURN(const std::string key, fields->Text("document_key"));
+  ASSIGN_OR_RETURN(const std::string key, fields.Text("document_key"));
   ASSIGN_OR_RETURN(StoredDocument document, context.parts->stored_documents->Find(id));
   if (document.principal == permit.principal() && document.key == key) return document;
   return absl::NotFoundError("there is no such document (any more)");

@@ -317,21 +317,25 @@ constexpr const Dialect* kDialects[] = {
     &kKissList,           &kHcfy,      &kSingle,
     &kSingleOfMTranServer};
 
-bool Speaks(const absl::StatusOr<CompatFields>& fields, const Dialect& dialect) {
-  return fields.ok() &&
-         absl::c_all_of(dialect.fields, [&](const char* field) { return fields->Has(field); });
+bool Speaks(const CompatFields& seen, const Dialect& dialect) {
+  return absl::c_all_of(dialect.fields, [&](const char* field) { return seen.Has(field); });
 }
 
 void AddPath(const std::vector<const Dialect*>& dialects, const ApiContext& context,
              HttpRouter* router) {
   const Dialect& last = *dialects.back();
   router->BeginApi(last.api.name);
-  const auto translate = [context, dialects](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    const absl::StatusOr<CompatFields> fields = CompatFields::Read(http);
+  std::vector<std::string_view> names;
+  for (const Dialect* dialect : dialects) {
+    names.insert(names.end(), dialect->fields.begin(), dialect->fields.end());
+    names.push_back(dialect->api.key_field);
+  }
+  const auto translate = [=](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
+    const CompatFields seen = CompatFields::Glance(http, names);
     const Dialect& found = **std::find_if(dialects.begin(), dialects.end() - 1,
-                                          [&](const Dialect* d) { return Speaks(fields, *d); });
-    UseKey(found.api, fields, &http);
-    AnswerTranslate<DialectCall>(context, found.api, http, fields, std::move(answer),
+                                          [&](const Dialect* d) { return Speaks(seen, *d); });
+    UseKey(found.api, seen, &http);
+    AnswerTranslate<DialectCall>(context, found.api, http, std::move(answer),
                                  {[&found](const CompatFields& of, DialectCall* call) {
                                     return found.read(found.api, of, call);
                                   },

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -18,16 +20,82 @@
 namespace dragoman {
 namespace {
 
+// Of a value that a glance keeps.
+constexpr size_t kMostGlanced = 4 << 10;
+
+// As in PHP, and in axios: text[]=a&text[]=b.
+std::string_view WithoutBrackets(std::string_view name) {
+  return name.size() > 2 && name.ends_with("[]") ? name.substr(0, name.size() - 2) : name;
+}
+
+// Shows the fields of a body without building anything of them: a member of JSON as it is written,
+// the value of a form perhaps cut, but then longer than kMostGlanced.
+using Show = absl::FunctionRef<void(std::string_view name, std::string_view value)>;
+
+void ShowJson(std::string_view text, Show show) {
+  size_t depth = 0, begin = 0;  // of the name or the value at hand
+  std::string_view name;
+  ForEachMark(text, [&](size_t at) {
+    const char mark = text[at];
+    const std::string_view read = text.substr(begin, at - begin);
+    if (mark == '{' || mark == '[') {
+      if (depth++ > 0) return;
+    } else if (mark == ':' && depth == 1) {
+      const size_t first = read.find('"'), last = read.rfind('"');
+      name = first == last ? std::string_view() : read.substr(first + 1, last - first - 1);
+    } else if (depth == 1 && mark != ':') {
+      if (!name.empty()) show(name, read);
+      name = {};
+      if (mark != ',') --depth;
+    } else {
+      if (mark == '}' || mark == ']') depth -= depth > 0;
+      return;
+    }
+    begin = at + 1;
+  });
+}
+
+void ShowForm(std::string_view text, Show show) {
+  for (int parts = 0; parts < kMaxParts && !text.empty(); ++parts) {
+    const size_t end = std::min(text.find('&'), text.size());
+    HttpHeaders one;
+    ParseForm(text.substr(0, std::min(end, 4 * kMostGlanced)), &one);  // a broken escape ends it
+    if (!one.empty()) show(WithoutBrackets(one[0].first), one[0].second);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+void ShowParts(std::string_view content_type, std::string_view body, Show show) {
+  std::string name, value;
+  MultipartReader reader(content_type, {.begin =
+                                            [&](FormPart part) {
+                                              name = std::move(part.name);
+                                              value.clear();
+                                              return absl::OkStatus();
+                                            },
+                                        .value =
+                                            [&](std::string_view piece) {
+                                              if (value.size() <= kMostGlanced) value += piece;
+                                              return absl::OkStatus();
+                                            },
+                                        .end =
+                                            [&] {
+                                              show(WithoutBrackets(name), value);
+                                              return absl::OkStatus();
+                                            }});
+  // In pieces, as it keeps what has come until it understands it.
+  for (; !body.empty(); body.remove_prefix(std::min(kMostGlanced, body.size()))) {
+    if (!reader.Add(body.substr(0, kMostGlanced)).ok()) return;
+  }
+}
+
 absl::Status AddFields(HttpHeaders form, nlohmann::json* fields) {
   for (auto& [name, value] : form) {
     if (!IsValidUtf8(name)) {
       return absl::InvalidArgumentError("the name of a field is not valid UTF-8");
     }
     if (!IsValidUtf8(value)) return InvalidField(name, "is not valid UTF-8");
-    // As in PHP, and in axios: text[]=a&text[]=b.
-    if (name.size() > 2 && name.compare(name.size() - 2, 2, "[]") == 0) {
-      name.resize(name.size() - 2);
-    }
+    name.resize(WithoutBrackets(name).size());
     nlohmann::json& field = (*fields)[name];
     if (field.is_null()) {
       field = std::move(value);
@@ -71,6 +139,35 @@ absl::StatusOr<CompatFields> CompatFields::Read(const HttpRequest& request) {
     if (!fields.fields_.contains(name)) fields.fields_[name] = std::move(value);
   }
   return fields;
+}
+
+CompatFields CompatFields::Glance(const HttpRequest& request,
+                                  const std::vector<std::string_view>& names) {
+  CompatFields seen;
+  bool is_json = false;
+  const auto see = [&](std::string_view name, std::string_view value) {
+    if (!absl::c_linear_search(names, name) || seen.fields_.contains(name)) return;
+    const size_t first = std::min(value.find_first_not_of(" \t\r\n"), value.size());
+    const bool nests = is_json && value.substr(first, 1).find_first_of("{[") == 0;
+    nlohmann::json read = true;
+    if (value.size() <= kMostGlanced && !nests) {
+      read = is_json ? nlohmann::json::parse(value, nullptr, /*allow_exceptions=*/false)
+                     : nlohmann::json(std::string(value));
+    }
+    if (!read.is_discarded()) seen.fields_[std::string(name)] = std::move(read);
+  };
+  const std::string type = MediaType(request.Header("content-type"));
+  is_json = type == kJson;
+  if (is_json) {
+    ShowJson(request.body, see);
+  } else if (type == kMultipart) {
+    ShowParts(request.Header("content-type"), request.body, see);
+  } else {
+    ShowForm(request.body, see);
+  }
+  is_json = false;
+  ShowForm(request.query, see);
+  return seen;
 }
 
 absl::StatusOr<CompatFields> CompatFields::ReadQuery(const HttpRequest& request) {

@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,6 +23,12 @@ class CompatFields {
   static absl::StatusOr<CompatFields> Read(const HttpRequest& request);
   // Reads only the query.
   static absl::StatusOr<CompatFields> ReadQuery(const HttpRequest& request);
+
+  // Reads these fields alone, and keeps nothing else, for a caller who is not known yet: texts of
+  // up to 4 KiB, numbers and bools.  What is longer, or holds other values, is true.  Of several
+  // with one name the first; what cannot be read is not there.
+  static CompatFields Glance(const HttpRequest& request,
+                             const std::vector<std::string_view>& names);
 
   // The fields of a form that was read already.
   static absl::StatusOr<CompatFields> FromForm(HttpHeaders form);

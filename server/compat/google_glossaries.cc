@@ -336,9 +336,9 @@ constexpr Row kRows[] = {
     {"DELETE", kEntry, "name", nullptr, "ReplaceGlossary", DeleteEntry, "DeleteGlossaryEntry"}};
 
 // The fields that the message of a call over HTTP has.
-absl::StatusOr<CompatFields> ReadMessage(const Row& row, HttpRequest* http) {
-  ASSIGN_OR_RETURN(CompatFields given, ReadFields(google_translate::kAdvanced, http));
-  std::string name = http->path.substr(sizeof("/v3/") - 1);
+absl::StatusOr<CompatFields> ReadMessage(const Row& row, const HttpRequest& http) {
+  ASSIGN_OR_RETURN(CompatFields given, CompatFields::Read(http));
+  std::string name = http.path.substr(sizeof("/v3/") - 1);
   const bool of_parent = row.field == std::string_view("parent");
   if (of_parent) name.resize(name.rfind('/'));
   CompatFields message = row.body == nullptr ? given : CompatFields();
@@ -351,7 +351,7 @@ absl::StatusOr<CompatFields> ReadMessage(const Row& row, HttpRequest* http) {
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   for (const Row& row : kRows) {
-    const auto read = [row](HttpRequest* http) { return ReadMessage(row, http); };
+    const auto read = [row](const HttpRequest& http) { return ReadMessage(row, http); };
     AddRoute(router, row.verb, absl::StrCat("/v3/projects/*/locations/*", row.path),
              AnswerWith(context,
                         {google_translate::kAdvanced, row.method, google_translate::Error, kStored},

@@ -382,7 +382,7 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
     for (const char* method : {"GET", "POST"}) add(method, path, refuse);
   }
   const auto answer_at_once = [&](const std::string& path, const char* rest, CompatAct* act) {
-    const auto read = [rest](HttpRequest* http) { return ModelIn(http->path, rest); };
+    const auto read = [rest](const HttpRequest& http) { return ModelIn(http.path, rest); };
     add("GET", path + rest, AnswerWith(context, {kApi, "GetModel", Error}, act, read));
   };
   const std::string model = absl::StrCat(kModels, "**");

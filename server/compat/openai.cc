@@ -410,7 +410,7 @@ class Chunks {
 };
 
 void Stream(const ApiContext& context, const HttpRequest& http,
-            const absl::StatusOr<CompatFields>& fields, std::shared_ptr<HttpAnswer> answer) {
+            std::shared_ptr<HttpAnswer> answer) {
   const auto chat = std::make_shared<Chat>();
   const auto chunks = std::make_shared<Chunks>();
   const auto error = [](const CallEnd& end) {
@@ -418,8 +418,8 @@ void Stream(const ApiContext& context, const HttpRequest& http,
   };
   StreamOverHttp(context, kApi.name, http, std::move(answer),
                  [&]() -> absl::StatusOr<v1::TranslateRequest> {
-                   RETURN_IF_ERROR(fields.status());
-                   return ReadChat(*fields, chat.get());
+                   ASSIGN_OR_RETURN(const CompatFields fields, CompatFields::Read(http));
+                   return ReadChat(fields, chat.get());
                  },
                  {.event = [=](const auto& message) { return chunks->Of(*chat, message); },
                   .last =
@@ -478,8 +478,8 @@ CompatAnswer GetModel(const CompatFields& fields, Call* call) {
 
 void AddRoutes(const ApiContext& context, HttpRouter* router) {
   const auto add_models = [&](const char* method, const std::string& path, auto act) {
-    const auto read = [](HttpRequest* http) {
-      return *CompatFields::FromForm({{"path", http->path}});
+    const auto read = [](const HttpRequest& http) {
+      return *CompatFields::FromForm({{"path", http.path}});
     };
     router->AddBefore({.method = "GET",
                        .path = path,
@@ -488,13 +488,10 @@ void AddRoutes(const ApiContext& context, HttpRouter* router) {
   };
   add_models("ListModels", kModels, ListModels);
   add_models("GetModel", absl::StrCat(kModels, "/**"), GetModel);
-  const auto complete = [context](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
-    const absl::StatusOr<CompatFields> fields = ReadFields(kApi, &http);
-    if (fields.ok() && fields->Flag("stream", false).value_or(false)) {
-      return Stream(context, http, fields, std::move(answer));
-    }
-    AnswerTranslate<Chat>(context, kApi, http, fields, std::move(answer),
-                          {ReadChat, Translated, Error});
+  const auto complete = [context](const HttpRequest& http, std::shared_ptr<HttpAnswer> answer) {
+    const auto seen = CompatFields::Glance(http, {"stream"});
+    if (seen.Flag("stream", false).value_or(false)) return Stream(context, http, std::move(answer));
+    AnswerTranslate<Chat>(context, kApi, http, std::move(answer), {ReadChat, Translated, Error});
   };
   router->Add({.method = "POST",
                .path = "/v1/chat/completions",

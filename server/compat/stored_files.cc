@@ -67,8 +67,9 @@ void StoreUpload(const ApiContext& context, const CompatApi& api, HttpRequest ht
   if (status.ok()) status = format.read(*fields, &header);
   if (status.ok()) status = CheckUpload(context, api, caller, header);
   if (!status.ok()) {
-    return AnswerCall(context, {api, "TranslateDocument", format.error}, http, std::move(answer),
-                      status, nullptr);
+    return AnswerCall(
+        context, {api, "TranslateDocument", format.error}, http, std::move(answer),
+        [&](const HttpRequest&) { return status; }, nullptr);
   }
   const auto request = std::make_shared<HttpRequest>(std::move(http));
   const auto work = [context, &api, caller = std::move(caller), header = std::move(header),

@@ -22,6 +22,25 @@ inline constexpr char kJson[] = "application/json";
 // not JSON, it nests too deeply, a field is unknown or of another type.
 absl::Status FromJson(std::string_view json, google::protobuf::Message* message);
 
+// Calls `see` with the place of each brace, bracket, comma and colon of JSON that is in no text.
+template <typename See>
+void ForEachMark(std::string_view json, See see) {
+  for (size_t i = 0; i < json.size(); ++i) {
+    switch (json[i]) {
+      case '"':
+        for (++i; i < json.size() && json[i] != '"'; ++i) i += json[i] == '\\';
+        break;
+      case '{':
+      case '}':
+      case '[':
+      case ']':
+      case ',':
+      case ':':
+        see(i);
+    }
+  }
+}
+
 // INTERNAL if the message cannot be written as JSON: a string in it is not UTF-8.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 

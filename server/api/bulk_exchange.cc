@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
+#include "server/api/convert_alignment.h"
 #include "server/base/errors.h"
 #include "server/base/ticker.h"
 
@@ -170,7 +171,11 @@ void BulkExchange::Run(std::shared_ptr<Open> open) {
 void BulkExchange::Translate(const std::shared_ptr<Open>& open) {
   TranslateResponse failed;
   StillWanted wanted = WantedBy(open->state.get());
-  failed.status = open->task.Prepare(*open->request, permit(), call().deadline(), &wanted);
+  const size_t insight = MemoryOfInsight(open->request->output());
+  failed.status = open->memory.Raise(open->memory.amount() + insight);
+  if (failed.status.ok()) {
+    failed.status = open->task.Prepare(*open->request, permit(), call().deadline(), &wanted);
+  }
   if (!failed.status.ok()) return Answered(open, std::move(failed));
   open->task.Run(open->state, [self = shared_from_this(), open](TranslateResponse translated) {
     self->Answered(open, std::move(translated));

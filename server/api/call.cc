@@ -88,7 +88,7 @@ absl::Status Call::AdmitAs(Permit permit) {
   admitted_ = true;
   RETURN_IF_ERROR(caller_.wrong);
   ASSIGN_OR_RETURN(memory_, TakeMemory(caller_.message_bytes));
-  return memory_.Raise(memory_.amount() + caller_.arriving_bytes);
+  return TakeMore(caller_.more_bytes);
 }
 
 absl::StatusOr<Share> Call::TakeMemory(size_t message_bytes) const {

@@ -139,6 +139,9 @@ class Call {
   // is none.  REQUIRES: admitted.
   absl::StatusOr<Share> TakeMemory(size_t message_bytes) const;
 
+  // Takes so much more, until the call ends.  REQUIRES: admitted.
+  absl::Status TakeMore(size_t bytes) { return memory_.Raise(memory_.amount() + bytes); }
+
   // To count an answer that waits for the caller.  REQUIRES: admitted.
   std::shared_ptr<HeldAnswer> Hold() const;
   // RESOURCE_EXHAUSTED if too many of the caller's answers wait.  REQUIRES: admitted.

@@ -29,6 +29,12 @@ absl::StatusOr<AlignmentOptions> AlignmentFrom(const Request& request, const std
 // The heads and the candidates that are asked for.  INVALID_ARGUMENT for an unknown kind.
 absl::StatusOr<InsightOptions> InsightFrom(const v1::OutputOptions& output);
 
+// The most memory that these take in an answer.
+inline size_t MemoryOfInsight(const v1::OutputOptions& output) {
+  const bool wanted = output.attention_heads_size() > 0 || output.candidates() > 0;
+  return wanted ? kMaxInsight * sizeof(float) : 0;
+}
+
 // Fills in the points and the text; the text's attention only if requested.
 void ToProto(const Alignment& alignment, bool attention,
              google::protobuf::RepeatedPtrField<v1::AlignmentPoint>* points, v1::AlignedText* text);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "server/api/convert_alignment.h"
 
 namespace dragoman {
 
@@ -40,6 +41,7 @@ absl::StatusOr<Priority> Exchange::PriorityOf(v1::Priority asked, Priority other
 }
 
 absl::Status Exchange::Prepare(v1::TranslateRequest request, TranslateTask* task) {
+  RETURN_IF_ERROR(call_.TakeMore(MemoryOfInsight(request.output())));
   StillWanted wanted = WantedBy(request_.get());
   const absl::Status prepared =
       task->Prepare(std::move(request), call_.permit(), call_.deadline(), &wanted);

@@ -29,8 +29,8 @@ struct Caller {
   // Instead of all that: the principal for which another server has begun this work.  Never set by
   // a transport.
   std::optional<std::string> on_behalf_of = std::nullopt;
-  size_t message_bytes = 0;   // of the request, if it comes in one message
-  size_t arriving_bytes = 0;  // that the transport may have of the next message of several
+  size_t message_bytes = 0;  // of the request, if it comes in one message
+  size_t more_bytes = 0;     // of memory, beyond what such a message takes (MemoryOfMessage)
   absl::Time deadline = absl::InfiniteFuture();
   const char* api = "grpc";               // the API that was called, for the log: a literal
   absl::Status wrong = absl::OkStatus();  // an error in what was sent; the call ends with it

@@ -83,6 +83,10 @@ std::set<std::string> CompatServices(const std::vector<std::string>& names) {
 absl::StatusOr<CompatFields> FieldsOf(const google::protobuf::Message& message) {
   HttpRequest http = {.headers = {{"content-type", kJson}}};
   ASSIGN_OR_RETURN(http.body, ToJson(message));
+  constexpr size_t kMost = 100'000;  // which take ten megabytes
+  size_t marks = 0;
+  ForEachMark(http.body, [&](size_t) { ++marks; });
+  if (marks > kMost) return InvalidArgumentError("the message has more than ", kMost, " values");
   return CompatFields::Read(http);
 }
 

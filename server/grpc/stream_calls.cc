@@ -169,7 +169,7 @@ class ReadingCall : public StreamedCall<BidiReactor, Exchange> {
   BidiReactor* Start() {
     this->Live();
     Caller caller = CallerOf(this->context());
-    caller.arriving_bytes = this->parts().max_message_bytes;
+    caller.more_bytes = this->parts().max_message_bytes;  // what the transport may have of the next
     Arrivals::Get().Begin(peer_ = caller.peer);
     this->StartExchange(std::move(caller));
     return this;

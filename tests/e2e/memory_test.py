@@ -81,7 +81,7 @@ class MemoryTest(unittest.TestCase):
     def test_returns_what_unread_answers_took(self):
         self.start("--cache-bytes", "64MiB")  # so that answers come fast
         request = pb.TranslateRequest(
-            contents=[(TEXT + " ") * 20], sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES,
+            contents=[(TEXT + " ") * 40], sentence_splitting=pb.SENTENCE_SPLITTING_SENTENCES,
             options=pb.DecodingOptions(beam_size=4, num_hypotheses=4),
             output=pb.OutputOptions(tokens=True, alignments=True, attention=True))
         self.server.translation.Translate(request, timeout=300)

@@ -317,7 +317,7 @@ class TokenTest(SecurityTest):
             at = path.replace("**", "x").replace("*", "x") + query
             codes = {token: {ask(verb, at, token) for verb in ("GET", "POST", "PUT", "PATCH", "DELETE")}
                      for token in (None, SHOP)}
-            if 403 not in codes[SHOP]:
+            if codes[SHOP] - {403, 405}:  # of any verb that there is
                 unjudged.add(path)
             if path not in OPEN:
                 self.assertGreaterEqual(min(codes[None]), 400, (api, path))

@@ -18,7 +18,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -344,31 +344,31 @@ bool Counts(const Pattern& pattern, TextSource source) {
   return (pattern.flags & kInStrings) == 0 || source == TextSource::kStrings;
 }
 
-// The table, compiled.
-struct Automata {
-  std::unique_ptr<RE2> any[2];             // by TextSource
-  std::vector<std::unique_ptr<RE2>> each;  // as in kPatterns
+// Each is compiled when it is first used: all together would take the time of ten sentences.
+const RE2& RegexOf(size_t pattern) {
+  static std::once_flag once[std::size(kPatterns)];
+  static const RE2* regexes[std::size(kPatterns)];
+  std::call_once(once[pattern],
+                 [pattern] { regexes[pattern] = new RE2(kPatterns[pattern].regex, RE2::Quiet); });
+  return *regexes[pattern];
+}
 
-  Automata() {
+// Any of the patterns.
+const RE2& AnyOf(TextSource source) {
+  static std::once_flag once[2];
+  static const RE2* any[2];
+  const auto i = static_cast<size_t>(source);
+  std::call_once(once[i], [source, i] {
     RE2::Options options(RE2::Quiet);
     options.set_max_mem(64 << 20);  // the most; it is taken as texts need it
+    std::string all;
     for (const Pattern& pattern : kPatterns) {
-      each.push_back(std::make_unique<RE2>(pattern.regex, RE2::Quiet));
+      if (!Counts(pattern, source)) continue;
+      all.append(all.empty() ? "(?:" : "|(?:").append(pattern.regex).append(")");
     }
-    for (const TextSource source : {TextSource::kProse, TextSource::kStrings}) {
-      std::string all;
-      for (const Pattern& pattern : kPatterns) {
-        if (!Counts(pattern, source)) continue;
-        all.append(all.empty() ? "(?:" : "|(?:").append(pattern.regex).append(")");
-      }
-      any[static_cast<size_t>(source)] = std::make_unique<RE2>(all, options);
-    }
-  }
-};
-
-const Automata& Compiled() {
-  static const Automata* const automata = new Automata();
-  return *automata;
+    any[i] = new RE2(all, options);
+  });
+  return *any[i];
 }
 
 bool MayFollow(std::string_view before, NotAfter not_after) {
@@ -437,7 +437,7 @@ const Pattern* PatternOf(std::string_view text, size_t begin, TextSource source,
       if (!Counts(pattern, source)) continue;
       re2::StringPiece found;
       const RE2::Anchor anchor = whole ? RE2::ANCHOR_BOTH : RE2::ANCHOR_START;
-      if (!Compiled().each[p]->Match(all, 0, all.size(), anchor, &found, 1)) continue;
+      if (!RegexOf(p).Match(all, 0, all.size(), anchor, &found, 1)) continue;
       const std::string_view part(found.data(), found.size());
       if (!Accepts(pattern, text, begin, part)) continue;
       *match = part;
@@ -449,7 +449,7 @@ const Pattern* PatternOf(std::string_view text, size_t begin, TextSource source,
 
 // What a group of the pattern finds in `match`; "" if it has none.
 std::string_view InsideOf(const Pattern& pattern, std::string_view match) {
-  const RE2& regex = *Compiled().each[static_cast<size_t>(&pattern - kPatterns)];
+  const RE2& regex = RegexOf(static_cast<size_t>(&pattern - kPatterns));
   re2::StringPiece found[2];
   const re2::StringPiece all(match.data(), match.size());
   if (regex.NumberOfCapturingGroups() == 0 ||
@@ -642,7 +642,7 @@ void PairBraces(std::string_view text, std::vector<Literal>* literals) {
 
 // Appends the literals of the text from `first` on, with nothing joined.
 void Find(std::string_view text, size_t first, TextSource source, std::vector<Literal>* literals) {
-  const RE2& any = *Compiled().any[static_cast<size_t>(source)];
+  const RE2& any = AnyOf(source);
   const re2::StringPiece all(text.data(), text.size());
   re2::StringPiece found;
   size_t window = kWindow;

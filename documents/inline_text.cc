@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/icu_message.h"
@@ -30,14 +31,39 @@ Ends TakeEnds(std::string* text) {
   return ends;
 }
 
-// Puts a tight element around what follows `begin`.
-void WriteTight(size_t begin, std::string_view open, std::string_view close, std::string* out) {
+bool IsAlnumCharacter(std::string_view character) {
+  return HasWords(character) ||
+         (character.size() == 1 && absl::ascii_isdigit(static_cast<unsigned char>(character[0])));
+}
+bool BeginsWithLetter(std::string_view text) {
+  size_t end = 0;
+  if (!text.empty()) NextCodePoint(text, &end);
+  return IsAlnumCharacter(text.substr(0, end));
+}
+bool EndsInLetter(std::string_view text) {
+  size_t begin = text.size();
+  while (begin > 0 && (text[--begin] & 0xC0) == 0x80) continue;
+  return IsAlnumCharacter(text.substr(begin));
+}
+
+// Puts a tight element around what follows `begin`, in front of a word or not.  Its markers are
+// none for CommonMark (6.2) if they part a letter from punctuation, nor is "_" within a word.
+void WriteTight(size_t begin, std::string open, std::string close, bool word_after,
+                std::string* out) {
   std::string content = out->substr(begin);
   out->resize(begin);
   const Ends ends = TakeEnds(&content);
-  absl::StrAppend(out, ends.before);
-  if (!content.empty()) absl::StrAppend(out, std::string(open), content, std::string(close));
-  absl::StrAppend(out, ends.after);
+  *out += ends.before;
+  if (!content.empty()) {
+    const bool before = EndsInLetter(*out), after = word_after && ends.after.empty();
+    for (std::string* marker : {&open, &close}) {
+      if (before || after) std::replace(marker->begin(), marker->end(), '_', '*');
+    }
+    if (before && !BeginsWithLetter(content)) *out += ' ';
+    absl::StrAppend(out, open, content, close);
+    if (after && !EndsInLetter(content)) *out += ' ';
+  }
+  *out += ends.after;
 }
 
 }  // namespace
@@ -165,7 +191,7 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
       const size_t begin = open.back().second;
       open.pop_back();
       if (element.tight) {
-        WriteTight(begin, element.open, element.close, &out);
+        WriteTight(begin, element.open, element.close, BeginsWithLetter(xml.substr(tag.end)), &out);
       } else {
         out += element.close;
       }
@@ -183,7 +209,7 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
   }
   for (; !open.empty(); open.pop_back()) {  // a translation that lacks an end tag
     const Element& element = elements[open.back().first];
-    if (element.tight) WriteTight(open.back().second, element.open, element.close, &out);
+    if (element.tight) WriteTight(open.back().second, element.open, element.close, false, &out);
     if (!element.tight) out += element.close;
   }
   return out;

@@ -131,6 +131,28 @@ TEST(MarkdownReader, EmphasisStandsNextToWords) {
   EXPECT_EQ(With("a <x1></x1>c", "one *two* three\n"), "a c\n");
 }
 
+TEST(MarkdownReader, MarkersOfEmphasisAreReadAsSuch) {
+  EXPECT_EQ(With("Haus<x1>tür</x1>en", "one _two_ three\n"), "Haus*tür*en\n");
+  EXPECT_EQ(With("<x1>注意：</x1>猫", "__note:__ cat\n"), "**注意：** 猫\n");
+  constexpr std::string_view kMarkers[] = {"*", "_", "**", "__", "~~"};
+  constexpr std::string_view kPieces[] = {"a", "é", "猫", "5", ".", "“", "：", "(", " ", "&amp;"};
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 5000; ++round) {
+    const std::string marker(kMarkers[random() % std::size(kMarkers)]);
+    std::string texts[3];
+    for (std::string& text : texts) {
+      for (size_t pieces = random() % 3; pieces > 0; --pieces) {
+        text += kPieces[random() % std::size(kPieces)];
+      }
+    }
+    const std::string said =
+        "b " + texts[0] + "<x1>" + texts[1] + "c" + texts[2] + "</x1>" + texts[0];
+    const std::string out = With(said, "one " + marker + "two" + marker + " three\n");
+    ASSERT_EQ(Texts(out).size(), 1);
+    EXPECT_THAT(Texts(out)[0], testing::HasSubstr("<x1>")) << out;
+  }
+}
+
 TEST(MarkdownReader, LinesOfTheirOwnAndFootnotesAreKept) {
   EXPECT_EQ(Upper("> [!NOTE]\n> take care\n"), "> [!NOTE]\n> TAKE CARE\n");
   EXPECT_EQ(Upper(":::tip Title\ntext\n:::\n"), ":::tip TITLE\nTEXT\n:::\n");

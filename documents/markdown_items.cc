@@ -8,6 +8,7 @@
 #include "documents/markdown_spelling.h"
 #include "documents/source_text.h"
 #include "engine/base/html_references.h"
+#include "engine/base/template_tags.h"
 
 namespace dragoman {
 namespace {
@@ -214,19 +215,35 @@ class Resolver {
     }
   }
 
-  // Attributes belong to what they touch.  A reader sees equations, citations and names of pages.
+  // Whether what is in braces is nothing that a reader sees: attributes, a comment, a
+  // shortcode, a space.
+  static bool IsUnseen(std::string_view raw) {
+    const std::string_view inside = StripWhiteSpace(raw.substr(1, raw.size() - 2));
+    const size_t first = inside.find_first_not_of("'\" ");
+    if (first == inside.npos || std::string_view(":#./{%").find(inside[0]) != inside.npos)
+      return true;
+    const size_t sign = inside.find_first_of("=('\"`?&|!+");
+    return sign != inside.npos && inside[sign] == '=' &&
+           !inside.substr(sign + 1).starts_with('>') && !inside.substr(sign + 1).starts_with('=');
+  }
+
+  // Attributes belong to what they touch.  A reader sees equations, citations, names of pages and
+  // what MDX computes.
   void AddKept(std::string raw, size_t begin) {
-    const bool braces = raw.starts_with('{') && raw.ends_with('}');
+    const bool braces = raw.starts_with('{') && raw.ends_with('}') && IsUnseen(raw);
+    const bool prints = raw.starts_with("<%=") || raw.starts_with("<?=");
     const bool unseen =
-        braces || raw.starts_with('<') || raw.starts_with("[^") || raw.ends_with("]:");
+        braces || (raw.starts_with('<') && !prints) || raw.starts_with("[^") || raw.ends_with("]:");
     if (braces && !items_.empty() && items_.back().end == begin &&
         (items_.back().kind == Item::kClose || items_.back().kind == Item::kOpaque)) {
       items_.back().raw += raw;
+    } else if (!prints && !raw.starts_with("{{") && TemplateTagSize(raw) == raw.size()) {
+      items_.push_back({.kind = Item::kEmpty, .raw = std::move(raw), .breaks = true});
     } else if (unseen) {
       const auto kind = raw.starts_with('<') ? Item::kHtml : Item::kEmpty;
       items_.push_back({.kind = kind, .raw = std::move(raw), .kept = true});
     } else {
-      items_.push_back({Item::kOpaque, raw, raw});
+      items_.push_back({Item::kOpaque, raw, OneSpace(raw)});
     }
   }
 

@@ -13,7 +13,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view kLineSpace = " \t\r";
-constexpr std::string_view kOperators[] = {"=>", "&&", "||", " ? ", "`"};
+constexpr std::string_view kOperators[] = {"=>", "&&", "||", " ? ", "`", " + ", "??", "==", "!="};
 constexpr size_t kMostKept = 4000, kMostSpan = 4000;  // bytes, so that the time is the text's
 
 bool IsWordByte(char c) {
@@ -27,31 +27,91 @@ std::string_view NameAt(std::string_view text, size_t at) {
   return text.substr(at, end - at);
 }
 
-// The size of "{...}" with braces and quotes in it; 0 if it does not end.
+// The size of a string in quotes that begins the text, and ends in its line; 0 if there is none.
+size_t StringSize(std::string_view text) {
+  const char quote = text[0];
+  if (quote != '"' && quote != '\'') return 0;
+  for (size_t at = 1; at < text.size() && text[at] != '\n'; ++at) {
+    if (text[at] == quote) return at + 1;
+    if (text[at] == '\\') ++at;
+  }
+  return 0;
+}
+
+// The size of "{...}", with the braces, strings, templates and comments of JavaScript in it; 0 if
+// it does not end.
 size_t BracesSize(std::string_view text) {
-  int depth = 0;
   text = text.substr(0, kMostKept);
+  const size_t last_line = text.rfind('\n'), last_comment = text.rfind("*/");
+  const auto within = [](size_t at, size_t last) {
+    return last != std::string_view::npos && at < last;
+  };
+  std::string open;  // "{" and "`"
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
-    if (c == '{') ++depth;
-    if (c == '}' && --depth == 0) return at + 1;
-    if (c == '"' || c == '\'') {
-      const size_t close = text.find(c, at + 1);
-      const size_t line = text.find('\n', at + 1);
-      if (close < line) at = close;
+    const std::string_view rest = text.substr(at);
+    if (open.ends_with('`')) {
+      if (c == '\\') ++at;
+      if (c == '`') open.pop_back();
+      if (rest.starts_with("${")) open += '{', ++at;
+    } else if (c == '{' || c == '`') {
+      open += c;
+    } else if (c == '}') {
+      open.pop_back();
+      if (open.empty()) return at + 1;
+    } else if (rest.starts_with("/*") && within(at + 1, last_comment)) {
+      at = text.find("*/", at + 2) + 1;
+    } else if (rest.starts_with("//") && within(at, last_line) &&
+               (absl::ascii_isspace(text[at - 1]) || text[at - 1] == '{')) {
+      at = text.find('\n', at);
+    } else if (const size_t size = StringSize(rest); size > 0) {
+      at += size - 1;
     }
   }
   return 0;
 }
 
+// Whether what stands between "\(" and "\)" is a formula: "x", "a + b", "v = \sqrt{x}", "speed =
+// way / time", but not "or so" and "see x=5".  A word touches signs alone, and one of them
+// computes.
+bool IsFormula(std::string_view text) {
+  enum { kSign, kLetter, kWord } before = kSign;
+  bool computes = false, has_word = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (absl::ascii_isspace(c)) continue;
+    if (c == '\\') {
+      const bool command = at + 1 < text.size() && absl::ascii_isalpha(text[at + 1]);
+      const std::string_view name = command ? NameAt(text, at + 1) : text.substr(at + 1, 1);
+      computes = computes || command;
+      at += name.size();
+      if (name == "text" && text.substr(at + 1).starts_with('{')) {
+        at += BracesSize(text.substr(at + 1));
+      }
+    } else if (IsWordByte(c) && c != '_') {
+      size_t end = at;
+      while (end < text.size() && IsWordByte(text[end]) && text[end] != '_') ++end;
+      const std::string_view name = text.substr(at, end - at);
+      const bool word = name.size() > 1 && name.find_first_not_of("0123456789") != name.npos;
+      if (before == kWord || (word && before == kLetter)) return false;
+      before = word ? kWord : kLetter;
+      has_word = has_word || word;
+      at = end - 1;
+      continue;
+    }
+    computes = computes || std::string_view("=^_{<>").find(c) != std::string_view::npos;
+    before = kSign;
+  }
+  return computes || (!has_word && !StripWhiteSpace(text).empty());
+}
+
 // Of an equation of LaTeX, "\(x = 5\)", but not "\(or so\)" and "\[see [x=5](y)\]".
-size_t BackslashEquationSize(std::string_view line) {
-  if (!line.starts_with("\\(") && !line.starts_with("\\[")) return 0;
-  const size_t close = line.find(line[1] == '(' ? "\\)" : "\\]", 2);
-  if (close == line.npos) return 0;
-  const std::string_view inside = line.substr(2, close - 2);
-  const bool computes = inside.find_first_of("=^_\\{") != line.npos;
-  return computes && inside.find("](") == line.npos ? close + 2 : 0;
+size_t BackslashEquationSize(std::string_view text) {
+  if (!text.starts_with("\\(") && !text.starts_with("\\[")) return 0;
+  const size_t close = text.find(text[1] == '(' ? "\\)" : "\\]", 2);
+  if (close == text.npos) return 0;
+  const std::string_view inside = text.substr(2, close - 2);
+  return IsFormula(inside) && inside.find("](") == inside.npos ? close + 2 : 0;
 }
 
 // Of MDX: "items.map(x => x + 1)".
@@ -62,21 +122,19 @@ bool IsExpression(std::string_view text) {
                      [&](std::string_view sign) { return text.find(sign) != text.npos; });
 }
 
-// Of "{: .x}", "{#id .class}", "{width=50%}" and "{/* ... */}".
+// Of "{: .x}", "{#id .class}", "{width=50%}", "{/* ... */}" and what MDX computes.
 size_t AttributesSize(std::string_view text) {
-  if (text.starts_with("{/*")) {
-    const size_t end = text.substr(0, kMostKept).find("*/}");
-    return end == text.npos ? 0 : end + 3;
-  }
   const size_t size = BracesSize(text);
   if (size == 0) return 0;
-  const std::string_view inside = text.substr(1, size - 2);
-  const size_t first = inside.find_first_not_of(' ');
-  if (first == inside.npos) return 0;
-  if (std::string_view(":#.").find(inside[first]) != std::string_view::npos) return size;
-  const size_t name = NameAt(inside, first).size();
-  return IsExpression(inside) || (name > 0 && inside.substr(first + name).starts_with('=')) ? size
-                                                                                            : 0;
+  const std::string_view inside = StripWhiteSpace(text.substr(1, size - 2));
+  if (inside.empty()) return 0;
+  const size_t string = StringSize(inside);
+  if (std::string_view(":#.").find(inside[0]) != std::string_view::npos ||
+      inside.starts_with("/*") || (string > 0 && string == inside.size()) || IsExpression(inside)) {
+    return size;
+  }
+  const size_t name = NameAt(inside, 0).size();
+  return name > 0 && inside.substr(name).starts_with('=') ? size : 0;
 }
 
 // Of a role of MyST with its text, "{ref}`the page <page>`".
@@ -90,10 +148,22 @@ size_t RoleSize(std::string_view line) {
   return close == line.npos ? 0 : close + text - code;
 }
 
+// Whether the tag's name is none of HTML: "<motion.div>", and "<>" and "</>" of JSX.
+bool IsOfJsx(std::string_view tag) {
+  const size_t begin = std::min<size_t>(tag.starts_with("</") ? 2 : 1, tag.size());
+  size_t end = begin;
+  while (end < tag.size() && (IsWordByte(tag[end]) || tag[end] == '-' || tag[end] == '.')) ++end;
+  if (end == begin) return tag.substr(end).starts_with('>');
+  return tag.substr(begin, end - begin).find('.') != tag.npos && end < tag.size() &&
+         std::string_view(" \t\r\n/>").find(tag[end]) != std::string_view::npos;
+}
+
 // Of a tag of a component, "<Tabs items={x}>", or of HTML with a value in braces.
 size_t ComponentSize(std::string_view text) {
   const size_t name = text.starts_with("</") ? 2 : 1;
   if (!text.starts_with('<') || name >= text.size()) return 0;
+  const bool jsx = IsOfJsx(text);
+  if (jsx && text[name] == '>') return name + 1;
   const bool upper = absl::ascii_isupper(static_cast<unsigned char>(text[name]));
   if (!absl::ascii_isalpha(static_cast<unsigned char>(text[name]))) return 0;
   const bool in_line = IsAmong(NameAt(text, name), " a button input label span ");
@@ -101,7 +171,7 @@ size_t ComponentSize(std::string_view text) {
   text = text.substr(0, kMostKept);
   for (size_t at = name; at < text.size(); ++at) {
     const char c = text[at];
-    if (c == '>') return upper || braces ? at + 1 : 0;
+    if (c == '>') return upper || jsx || braces ? at + 1 : 0;
     if (c == '<') return 0;
     if (c == '@' && in_line && text[at - 1] == ' ') braces = true;
     if (c == '"' || c == '\'') {
@@ -150,6 +220,9 @@ class Masker {
  public:
   Masker(std::string_view source, Patience* patience)
       : source_(source), patience_(*patience), mask_(source) {}
+
+  // Whether there are lines of code in it, as in MDX alone.
+  bool is_mdx() const { return is_mdx_; }
 
   std::string Mask() {
     size_t paragraph = 0;
@@ -227,10 +300,16 @@ class Masker {
     of_directive_ = option || (rest.starts_with(":::") && Line(content).find('{') != rest.npos);
     if (option || (after_blank && content == line && rest.starts_with("% "))) {
       kept = end;  // ":class: dropdown"; a comment of MyST, a title of Pandoc
-    } else if (after_blank &&
-               (IsDrawnTable(content, end) || (content == line && IsModule(Line(content))))) {
+    } else if (const bool module = content == line && IsModule(Line(content));
+               after_blank && (module || IsDrawnTable(content, end))) {
       kept = end;
       while (kept < source_.size() && !IsBlank(Line(kept + 1))) kept = EndOfLine(kept + 1);
+      if (module) kept = AfterBraces(line, kept);
+      is_mdx_ = is_mdx_ || module;
+    } else if (const size_t equation =
+                   rest.starts_with("\\[") ? BackslashEquationSize(rest.substr(0, kMostKept)) : 0;
+               equation > 0 && IsLabel(Line(content + equation))) {
+      kept = content + equation;
     } else if (rest.starts_with("$$") || rest.starts_with("%%") || rest.starts_with("\\begin{")) {
       const std::string_view close = rest[0] == '\\' ? "\\end{" : rest.substr(0, 2);
       const size_t at = rest.substr(0, kMostKept).find(close, 2);
@@ -254,6 +333,17 @@ class Masker {
     kept = EndOfLine(kept);
     Blank(content, kept);
     return kept;
+  }
+
+  // Where the last line ends of what begins in these ones: a function with an empty line in it.
+  size_t AfterBraces(size_t begin, size_t end) const {
+    for (size_t at = begin; (at = source_.find('{', at)) < end; ++at) {
+      const size_t size = BracesSize(source_.substr(at));
+      if (size == 0) break;
+      at += size - 1;
+      if (at >= end) end = EndOfLine(at);
+    }
+    return end;
   }
 
   // "!!! note", "???+tip"
@@ -404,10 +494,19 @@ class Masker {
     return absl::ascii_isspace(line[close - 1]) || !apart || same ? 0 : end;
   }
 
-  bool Keep(size_t at, size_t size, size_t end) {
-    if (size == 0 || size > end - at || source_.substr(at, size).find('\n') != source_.npos) {
-      return false;
+  // Whether a line within begins an item, a heading, a quotation or a row.
+  static bool HasBlocks(std::string_view text) {
+    for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1)) {
+      const size_t first = text.find_first_not_of(" \t", at + 1);
+      if (first != text.npos && std::string_view("-*+#>|").find(text[first]) != text.npos) {
+        return true;
+      }
     }
+    return false;
+  }
+
+  bool Keep(size_t at, size_t size, size_t end) {
+    if (size == 0 || size > end - at || HasBlocks(source_.substr(at, size))) return false;
     Fill(at, size, MarkdownMask::kKept);
     return true;
   }
@@ -415,13 +514,15 @@ class Masker {
   // Masks what begins at `at`; returns where to go on.
   size_t Step(size_t begin, size_t at, size_t end) {
     const char c = mask_[at];
-    if (std::string_view("\\`{<$[^~@=+|%").find(c) == std::string_view::npos) return at + 1;
+    if (std::string_view("\\`{<$[]^~@=+|%").find(c) == std::string_view::npos) return at + 1;
     if (!patience_.Lasts(kMostSpan / 8)) return end;
     const std::string_view rest = source_.substr(at, std::min(end - at, kMostSpan));
     const std::string_view line = rest.substr(0, rest.find('\n'));
     const char before = at > begin ? source_[at - 1] : ' ';
+    // What may go on in further lines.
+    const std::string_view lines = in_table_ ? line : rest;
     if (c == '\\') {
-      const size_t equation = BackslashEquationSize(line);
+      const size_t equation = IsWordByte(before) ? 0 : BackslashEquationSize(lines);
       if (Keep(at, equation, end)) return at + equation;
       if (line.size() > 1 && absl::ascii_ispunct(line[1])) return at + 2;
       const size_t size = CommandSize(line);
@@ -438,10 +539,12 @@ class Masker {
       return at + marks;
     }
     if (c == '{' || c == '<') {
-      const size_t size = c == '{' && RoleSize(line) > 0 ? RoleSize(line) : KeptSize(line);
-      const std::string_view tag_bytes = line.substr(0, size);
-      const bool of_html = tag_bytes.find('{') == line.npos && tag_bytes.find(" @") == line.npos &&
-                           tag_bytes.find(" #") == line.npos;
+      const size_t size = c == '{' && RoleSize(line) > 0 ? RoleSize(line) : KeptSize(lines);
+      const std::string_view tag_bytes = lines.substr(0, size);
+      const bool of_html = tag_bytes.find('{') == lines.npos &&
+                           tag_bytes.find(" @") == lines.npos &&
+                           tag_bytes.find(" #") == lines.npos && !IsOfJsx(tag_bytes) &&
+                           TemplateTagSize(tag_bytes) == 0;
       if (c == '<' && size > 0 && of_html) return at + size;
       if (Keep(at, size, end)) return at + size;
       const bool tag = c == '<' && line.size() > 1 && !absl::ascii_isspace(line[1]);
@@ -452,6 +555,9 @@ class Masker {
       return Keep(at, size, end) ? at + size : at + 1;
     }
     if (c == '[') return Bracket(at, line);
+    if (c == ']') {
+      return line.starts_with("](") || line.starts_with("]: ") ? Destination(at, line) : at + 1;
+    }
     if (c == '^') {
       const size_t name = NameAt(line, 1).size() + 1;  // of a block, at its end
       const bool named =
@@ -472,8 +578,7 @@ class Masker {
       const size_t kind = NameAt(line, 1).size() + 1;
       const size_t name =
           kind < line.size() && line[kind] == ':' ? NameAt(line, kind + 1).size() : 0;
-      const bool link = at > begin + 1 && source_[at - 2] == ']';
-      if (before == '(' && !link && kind > 1 && line.substr(kind).starts_with(')')) {
+      if (before == '(' && kind > 1 && line.substr(kind).starts_with(')')) {
         Fill(at - 1, kind + 2, MarkdownMask::kKept);  // of an example of Pandoc: "(@name)"
         return at + kind + 1;
       }
@@ -516,6 +621,24 @@ class Masker {
     if (at - first > kMostLetters) first = at;
     while (first < at && last < end && IsWordByte(source_[last])) ++last;
     return Keep(first, last - first, end) ? last : at + 1;
+  }
+
+  // Where the destination ends of a link whose text, or name, ends at `at`.  Template tags in it
+  // become what the parser takes for one: "](xxxxxxxxxxxx/b)" of "]({{ site.url }}/b)".
+  size_t Destination(size_t at, std::string_view line) {
+    size_t end = std::min(line.find_first_not_of(" :", 1), line.size() - 1);
+    if (line[end] == '(') ++end;
+    for (int depth = 1; end < line.size() && !absl::ascii_isspace(line[end]);) {
+      const std::string_view rest = line.substr(end);
+      size_t size = TemplateTagSize(rest);
+      if (size == 0 && rest.starts_with("{{")) size = rest.find("}}") + 2;
+      if (rest[0] == '<' || size == 1) break;
+      if (size > 0) Fill(at + end, size, 'x');
+      depth += rest[0] == '(' ? 1 : rest[0] == ')' ? -1 : 0;
+      if (depth == 0) break;
+      end += rest[0] == '\\' ? 2 : std::max<size_t>(size, 1);
+    }
+    return at + std::min(end, line.size());
   }
 
   // "[^1]", "[[page|text]]", "[@cited, p. 5]"
@@ -564,6 +687,7 @@ class Masker {
   Patience& patience_;
   std::string mask_;
   bool in_table_ = false;
+  bool is_mdx_ = false;
   bool of_directive_ = false;  // the line before: ":::{note}", or an option of it
   std::string fence_;          // that began the block of code; "": none
 };
@@ -590,8 +714,10 @@ size_t EquationSize(std::string_view text) {
   return 0;
 }
 
-std::string MaskMarkdown(std::string_view source, Patience* patience) {
-  return Masker(source, patience).Mask();
+MarkdownMask MaskMarkdown(std::string_view source, Patience* patience) {
+  Masker masker(source, patience);
+  std::string bytes = masker.Mask();
+  return {std::move(bytes), masker.is_mdx()};
 }
 
 }  // namespace dragoman

@@ -23,10 +23,12 @@ class Patience;  // engine/base/patience.h
 struct MarkdownMask {
   static constexpr char kKept = '\x01';
   static constexpr char kMarker = '\x02', kMore = '\x03';  // its first byte, and the others
+
+  std::string bytes;    // cut off if the patience did not last
+  bool is_mdx = false;  // it imports or exports something: then nothing is code that is indented
 };
 
-// Cut off if `patience` does not last.
-std::string MaskMarkdown(std::string_view source, Patience* patience);
+MarkdownMask MaskMarkdown(std::string_view source, Patience* patience);
 
 // The size of an equation that begins with the text, by Pandoc's rule: "$x$", but not "$5 or $6";
 // 0 if there is none.

@@ -72,10 +72,12 @@ class MarkdownListener {
   absl::Status Read() {
     if (source_.size() > INT_MAX) return absl::InvalidArgumentError("is larger than 2 GiB");
     if (!patience_.Takes(BytesOfParser(source_) + 2 * source_.size())) return patience_.status();
-    mask_ = MaskMarkdown(source_, &patience_);  // source_ is a copy, too
+    MarkdownMask mask = MaskMarkdown(source_, &patience_);
+    mask_ = std::move(mask.bytes);  // source_ is a copy, too
     RETURN_IF_ERROR(patience_.status());
     MD_PARSER parser = {};
     parser.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS;
+    if (mask.is_mdx) parser.flags |= MD_FLAG_NOINDENTEDCODEBLOCKS;
     parser.enter_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Enter(type); };
     parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) { return Of(self).Leave(type); };
     parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {

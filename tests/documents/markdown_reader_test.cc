@@ -113,6 +113,24 @@ TEST(MarkdownReader, EscapesAndEntitiesAreCharacters) {
   EXPECT_EQ(Upper("\\# a \\*b\\* snake_case\n"), "\\# A \\*B\\* SNAKE_CASE\n");
 }
 
+TEST(MarkdownReader, TagsOfTemplatesNeverMove) {
+  constexpr std::string_view kPart = "one {% if x %}two{% else %}three{% endif %} {# k #} four\n";
+  EXPECT_THAT(Texts(kPart), ElementsAre("one \n<x1/>\ntwo\n<x2/>\nthree\n<x3/>\n \n<x4/>\n four"));
+  EXPECT_EQ(Unchanged(ReadMarkdown, kPart), kPart);
+  EXPECT_EQ(Upper("one {{< ref \"x\" >}} two <%= y %> three\n"),
+            "ONE {{< ref \"x\" >}} TWO <%= y %> THREE\n");
+}
+
+TEST(MarkdownReader, NothingInADestinationIsText) {
+  EXPECT_EQ(
+      Upper("one [two]({% link a b.md %}) [three]({{< ref \"a\" >}} \"T\") [four]({{ a.b }}/c) "
+            "![five]({{ '/d.png' | e }}) [six](a~b~c$d$e(f)^g^)\n\n[seven]\n\n[seven]: {{ site.url "
+            "}}/c \"T\"\n"),
+      "ONE [TWO]({% link a b.md %}) [THREE]({{< ref \"a\" >}} \"T\") [FOUR]({{ a.b }}/c) "
+      "![FIVE]({{ '/d.png' | e }}) [SIX](a~b~c$d$e(f)^g^)\n\n[SEVEN][seven]\n\n[seven]: {{ "
+      "site.url }}/c \"T\"\n");
+}
+
 TEST(MarkdownReader, WhatIsWrittenIsReadAsTheSameCharacters) {
   EXPECT_EQ(With("1. a", "b\n"), "1\\. a\n");
   EXPECT_EQ(With("- a", "b\n"), "\\- a\n");
@@ -210,6 +228,61 @@ TEST(MarkdownReader, LinesThatAreNoTextStayAndEndAParagraph) {
   EXPECT_EQ(Unchanged(ReadMarkdown, kPart), kPart);
 }
 
+TEST(MarkdownReader, ComponentsAndExpressionsOfMdxStay) {
+  constexpr std::string_view kPart =
+      "<motion.div>\n\none <Foo.Bar x=\"y\">two</Foo.Bar> <>three</> a {\"{\"} "
+      "b\n\n</motion.div>\n\n"
+      "c {f({a: '}'}, `}${{b: \"}\"}}}`) /* } */} d{' '}<b>e</b> {n + 1} f {\n  list.map((i) => (\n"
+      "    <li>{i}</li>\n  ))\n} g\n\nh <Card\n  x={1}\n  y=\"k\"\n/> i\n\n"
+      "export function Kept() {\n  let kept = 1;\n\n  return kept;\n}\n\nj {it's k} l\n";
+  EXPECT_THAT(
+      Texts(kPart),
+      ElementsAre("one <x1>two</x1> <x2>three</x2> a <x3 translate=\"no\">{\"{\"}"
+                  "</x3> b",
+                  testing::HasSubstr("</x1> d<x2/><x3>e</x3>"), "h <x1/> i", "j {it's k} l"));
+  EXPECT_EQ(Unchanged(ReadMarkdown, kPart), kPart);
+}
+
+TEST(MarkdownReader, NothingIsIndentedCodeInMdx) {
+  constexpr std::string_view kPart =
+      "<A>\n    <B>\n        one *two*\n\n        - three\n    </B>\n</A>\n";
+  EXPECT_THAT(Texts(kPart), IsEmpty());
+  EXPECT_THAT(Texts("import A from 'a'\n\n" + std::string(kPart)),
+              ElementsAre("one <x1>two</x1>", "three"));
+}
+
+// Nothing in it ends an expression early, whatever is in its strings, templates and comments.
+TEST(MarkdownReader, ExpressionsAreReadAsJavaScriptReadsThem) {
+  constexpr std::string_view kPieces[] = {"a", "'}'",     "\"{\"",  "`}`", "`${b}`", "{c: 1}",
+                                          " ", "/* } */", "'\\'}'", "(",   ")",      "`${`}`}`"};
+  std::mt19937_64 random(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string expression = "{f()";
+    for (size_t pieces = random() % 8; pieces > 0; --pieces) {
+      expression += kPieces[random() % std::size(kPieces)];
+    }
+    expression += "}";
+    EXPECT_EQ(Upper("one " + expression + " two\n\n" + expression + "\n"),
+              "ONE " + expression + " TWO\n\n" + expression + "\n");
+  }
+}
+
+TEST(MarkdownReader, WhatStandsInEscapedBracketsIsAFormulaIfItReadsLikeOne) {
+  for (const std::string formula :
+       {"\\(x\\)", "\\(a + b\\)", "\\(n/2\\)", "\\[ 2 \\]", "\\(v = \\sqrt{x}\\)", "\\(\\alpha\\)",
+        "\\(speed = way / time\\)", "\\(x \\text{ if it is so } y\\)", "\\(x_max\\)"}) {
+    EXPECT_EQ(Upper("see " + formula + " here\n"), "SEE " + formula + " HERE\n");
+  }
+  for (const std::string prose : {"(not a formula, just a bracket", "(or", "(and/or",
+                                  "(see x=5 here", "(well-known", "(a \\_cat\\_ here"}) {
+    const std::string part = "cat \\" + prose + "\\) x\n";
+    EXPECT_EQ(Texts(part).size(), 1);
+    EXPECT_EQ(Texts(part)[0].find('<'), std::string::npos) << part;
+  }
+  EXPECT_EQ(Upper("file\\(s\\) x\n"), "FILE(S) X\n");
+  EXPECT_EQ(Upper("one\n\n\\[\nx\n+ y\n\\]\n\ntwo\n"), "ONE\n\n\\[\nx\n+ y\n\\]\n\nTWO\n");
+}
+
 TEST(MarkdownReader, WhatIsNoTextInALineStays) {
   constexpr std::string_view kPart =
       "A dog {: .x }\n\n# Two {#two}\n\n![a](b.png){width=50%} c [d](e){:target=\"f\"} g\n\n"
@@ -223,7 +296,7 @@ TEST(MarkdownReader, WhatIsNoTextInALineStays) {
             "SEE [[The house]] AND [[house|THE HOUSE]]^[A NOTE] [@a2000, p. 5] @fig:b ==SO== "
             "++ctrl+c++\n\n"
             "A <Icon name={x} /> B {{< c >}} D[^1]\n\n```\n{{< kept >}} $x\n```\n"
-            "E {props.map(x => x + 1)} F \\(x = 5\\) (G) H~2~O 2^10^ WORD^1^ ~~GONE~~\n\n"
+            "E {props.map(x => x + 1)} F \\(x = 5\\) \\(g\\) H~2~O 2^10^ WORD^1^ ~~GONE~~\n\n"
             "*[HTML]: A LANGUAGE\n\n"
             "H {ref}`the page <page>` I {a:b}`c`{d}``e`f`` `j`{.cpp} {k} `l`\n");
 }

@@ -91,6 +91,17 @@ bool IsWord(std::string_view text) {  // that is no string
   return false;
 }
 
+// Whether a key is the language, with or without a region: "en", "en-US", "es-419".
+bool NamesLanguage(std::string_view key, std::string_view language) {
+  const std::string_view name = key.substr(0, key.find_first_of("-_"));
+  const std::string_view region = key.substr(std::min(name.size() + 1, key.size()));
+  const auto letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  return IsNamed(key, language) ||
+         (IsNamed(name, language.substr(0, language.find_first_of("-_"))) &&
+          (region.size() == 2 || region.size() == 3) &&
+          std::all_of(region.begin(), region.end(), letter));
+}
+
 std::string SpellSingle(std::string_view text) {
   return AreShown(text) ? Doubled(text) : Escaped(text);
 }
@@ -318,7 +329,7 @@ class YamlHandler final : public YAML::EventHandler {
     const std::string value = ValueOf(given);
     const size_t at = static_cast<size_t>(std::max(0, mark.pos));
     if (key && open_.size() == 1 && !options_.source_language.empty() &&
-        !options_.target_language.empty() && IsNamed(value, options_.source_language) &&
+        !options_.target_language.empty() && NamesLanguage(value, options_.source_language) &&
         part_.substr(at).starts_with(value)) {
       passages_.AddBeforeNext(Replacement(at, at + value.size(), mark.line + 1,
                                           SpellPlain(options_.target_language, open_.back().flow)));

@@ -292,6 +292,13 @@ TEST(YamlReader, TheLanguageAtTheTopFollows) {
   EXPECT_EQ(
       InUpperCase(ReadYaml, "en:\n  a: b\n", {.source_language = "en", .target_language = "no"}),
       "'no':\n  a: B\n");  // else it is a truth value
+  const DocumentOptions options = {.source_language = "en", .target_language = "de"};
+  for (const std::string key : {"en-US", "en_GB", "en-001", "EN"}) {
+    EXPECT_EQ(InUpperCase(ReadYaml, key + ":\n  a: b\n", options), "de:\n  a: B\n") << key;
+  }
+  for (const std::string key : {"en-us-key", "enter", "en-", "de"}) {
+    EXPECT_EQ(InUpperCase(ReadYaml, key + ":\n  a: b\n", options), key + ":\n  a: B\n");
+  }
 }
 
 TEST(YamlReader, RefusesWhatIsDamaged) {

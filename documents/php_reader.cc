@@ -8,7 +8,7 @@
 //
 // A file that does more than return an array, set the elements of one ($lang['key'] = '...') or
 // define constants (define('KEY', '...')) is a program, and refused.  Strings that are parts of
-// expressions, heredocs, and variables in strings stay as they are.
+// expressions, and variables in strings, stay as they are.
 
 #include <algorithm>
 #include <utility>
@@ -94,7 +94,9 @@ class PhpReader {
       }
       ++at_;
     } else if (rest.starts_with("<<<")) {
-      at_ += HeredocSize(rest);
+      const size_t size = HeredocSize(rest);
+      if (size > 3) token->kind = PhpToken::kString;
+      at_ += size;
     } else if (rest.starts_with("?>")) {
       token->kind = PhpToken::kEnd;
       at_ = part_.size();
@@ -133,7 +135,9 @@ class PhpReader {
     if (token.kind == PhpToken::kName && open_.empty()) {
       constexpr std::string_view kNames =
           " return array declare define defined or exit die if empty isset array_merge ";
-      if (!IsAmong(text, kNames)) {
+      // A constant, in an expression.
+      const bool constant = last == "." || Of(next) == "." || Of(next) == ";";
+      if (!constant && !IsAmong(text, kNames)) {
         return DamagedAt(part_, token.begin, "has ", std::string(text),
                          ", want an array of strings");
       }
@@ -162,7 +166,52 @@ class PhpReader {
     return absl::OkStatus();
   }
 
+  // The lines between "<<<NAME" and NAME, whose indentation is no part of them.
+  void AddHeredoc(const PhpToken& token) {
+    const std::string_view whole = Of(token);
+    const size_t first = whole.find('\n') + 1, last = whole.rfind('\n');
+    const bool quoted = whole.substr(0, first).find('\'') == whole.npos;
+    const bool returns = whole[last - 1] == '\r';
+    const std::string_view close = whole.substr(last + 1);
+    const std::string newline = absl::StrCat(
+        returns ? "\r\n" : "\n", std::string(close.substr(0, close.find_first_not_of(" \t"))));
+    const std::string_view name = StripWhiteSpace(close);
+    if (first > last || name.empty() || whole.substr(0, first).find(name) == whole.npos) return;
+    const std::string_view body = whole.substr(first, last - returns - first);
+    // The first line has a line end in front of it, which is not among the bytes.
+    const std::string lines =
+        absl::StrReplaceAll(absl::StrCat(returns ? "\r\n" : "\n", std::string(body)),
+                            {{newline, "\n"}, {"\r\n", "\n"}});
+    InlineText text(&patience_);
+    if (quoted) ReadDouble(lines, &text);
+    if (!quoted) text.Text(lines);
+    if (!text.has_words()) return;
+    const auto spell = [quoted, newline](std::string_view characters) {
+      const std::string escaped =
+          quoted ? absl::StrReplaceAll(std::string(characters), {{"\\", "\\\\"}, {"$", "\\$"}})
+                 : std::string(characters);
+      return absl::StrReplaceAll(escaped, {{"\n", newline}});
+    };
+    const size_t begin = token.begin + first;
+    Passage passage =
+        std::move(text).ToPassage(begin, begin + body.size(), lines_.At(token.begin), spell);
+    passage.write = [write = std::move(passage.write), newline, body = std::string(body),
+                     name = std::string(name)](std::string_view translation) {
+      const std::string written = write(translation);
+      // A line that begins with the name would end it.
+      for (size_t at = written.find(name, 1); at != written.npos; at = written.find(name, at + 1)) {
+        const size_t before = written.find_last_not_of(" \t", at - 1);
+        const size_t end = at + name.size();
+        const bool begins = before == written.npos || written[before] == '\n';
+        if (begins && (end == written.size() || !IsPhpName(written[end]))) return body;
+      }
+      return written.substr(std::min(newline.find_first_not_of("\r\n"), newline.size()));
+    };
+    passages_.Add(std::move(passage));
+  }
+
   void Add(const PhpToken& token) {
+    if (part_[token.begin] == '<') return AddHeredoc(token);
     const bool quoted = part_[token.begin] == '"';
     InlineText text(&patience_);
     const std::string_view raw = part_.substr(token.begin + 1, token.end - token.begin - 2);

@@ -446,18 +446,36 @@ TEST(PhpReader, ValuesOfArraysAreTranslated) {
   EXPECT_EQ(
       InUpperCase(ReadPhp, "<?php\ndefine('kept', 'one', f('kept'));\ndefine('kept', \"two\");"),
       "<?php\ndefine('kept', 'ONE', f('kept'));\ndefine('kept', \"TWO\");");
+  EXPECT_EQ(InUpperCase(ReadPhp, "<?php\n$lang['a'] = 'kept' . SITE;\n$lang['b'] = 'one';\n"),
+            "<?php\n$lang['a'] = 'kept' . SITE;\n$lang['b'] = 'ONE';\n");
   EXPECT_EQ(With("'$x\\", ReadPhp, "<?php return ['a', \"b\"];"),
             "<?php return ['\\'$x\\\\', \"'\\$x\\\\\"];");
   constexpr std::string_view kHeredocs =
       "<?php return ['a' => <<<EOT\n  a 'cat [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => 'one'];";
   EXPECT_EQ(InUpperCase(ReadPhp, kHeredocs),
-            "<?php return ['a' => <<<EOT\n  a 'cat [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => "
+            "<?php return ['a' => <<<EOT\n  A 'CAT [\n  EOTS\n  EOT, 'b' => <<<'X'\nX\n, 'c' => "
             "'ONE'];");
   EXPECT_THAT(TextsOf(ReadPhp, "<?php\nclass A {}\n"),
               ElementsAre("line 2: has class, want an array of strings"));
   EXPECT_TRUE(FindDocumentFormat("a.php")->begins("<?php\n/* x */ return array("));
   EXPECT_FALSE(FindDocumentFormat("a.php")->begins("<?php\nnamespace A;"));
   EXPECT_FALSE(FindDocumentFormat("a.ts")->begins("export const a = 1;"));
+}
+
+TEST(PhpReader, LinesOfHeredocsAreTranslated) {
+  const auto in = [](const std::string& open, const std::string& body) {
+    return "<?php return ['a' => <<<" + open + body + "];\n";
+  };
+  EXPECT_EQ(InUpperCase(ReadPhp,
+                        in("EOT", "\n    one $n\n      \"two\" {$a->b}\n\n    three\\t\n    EOT")),
+            in("EOT", "\n    ONE $n\n      \"TWO\" {$a->b}\n    \n    THREE\t\n    EOT"));
+  EXPECT_EQ(InUpperCase(ReadPhp, in("'EOT'", "\r\n one $n\\n\r\n two\r\n EOT, 'b'")),
+            in("'EOT'", "\r\n ONE $N\\N\r\n TWO\r\n EOT, 'B'"));
+  EXPECT_EQ(With("$a \\\nb", ReadPhp, in("\"X\"", "\none\nX")), in("\"X\"", "\n\\$a \\\\\nb\nX"));
+  for (const std::string end : {"X", "a\n X;", "X.\nb"}) {
+    EXPECT_EQ(With(end, ReadPhp, in("X", "\n one\n X")), in("X", "\n one\n X"));
+  }
+  EXPECT_EQ(Unchanged(ReadPhp, in("X", "\n\n one\n\n X")), in("X", "\n\n one\n\n X"));
 }
 
 // What is written means the translation.
@@ -468,7 +486,7 @@ TEST(StringReaders, ReadWhatTheyWrite) {
   const std::vector<std::pair<PassageReader, std::string>> files = {
       {ReadResx, "<root><data name=\"a\"><value>x</value></data></root>"},
       {ReadFluent, "a = x\n"},
-      {ReadPhp, "<?php return ['a' => 'x', 'b' => \"x\"];"},
+      {ReadPhp, "<?php return ['a' => 'x', 'b' => \"x\", 'c' => <<<q\nx\n  q];"},
       {ReadProperties, "a = x"},
       {ReadPo, "msgid \"x\"\nmsgstr \"\"\n"},
       {ReadAndroid, "<resources><string>x</string></resources>"},

@@ -57,6 +57,7 @@ size_t BreakBefore(const std::vector<SubtitleWord>& words, size_t begin, size_t 
   for (size_t i = first; i <= last; ++i) {
     const bool joined = i < words.size() && words[i].joined;
     const auto distance = static_cast<int64_t>(columns) - static_cast<int64_t>(target);
+    if (distance - 6 > least) break;
     const int64_t cost =
         std::abs(distance) - (EndsPhrase(words[i - 1]) ? 6 : 0) + (joined ? 1'000'000 : 0);
     if (cost < least) {
@@ -72,10 +73,28 @@ constexpr size_t kMostTag = 256;      // bytes
 constexpr size_t kMostSymbol = 40;    // bytes of its reference
 constexpr size_t kMostElements = 16;  // that are in each other; each word has all of its own
 
-// "c" of "<c.yellow>" and of "</c>".
-std::string_view SubtitleTagName(std::string_view tag) {
-  tag.remove_prefix(tag.starts_with("</") ? 2 : 1);
-  return tag.substr(0, tag.find_first_of(" .\t>"));
+// What a tag does, and the name by which it is closed: "c" of "<c.yellow>" and of "</c>", "1c" of
+// "{\\1c&H00FF00&}" and of "{\\1c}", "i" of "{\\i1}" and of "{\\i0}".
+struct TagRole {
+  bool opens = false, closes = false;
+  std::string_view name;
+};
+TagRole RoleOf(std::string_view tag) {
+  if (tag.starts_with("</")) return {false, true, tag.substr(2, tag.find_first_of(" .\t>", 2) - 2)};
+  if (tag[0] == '<') {
+    const std::string_view name = tag.substr(1, tag.find_first_of(" .\t>", 1) - 1);
+    return {absl::ascii_isalpha(static_cast<unsigned char>(tag[1])) != 0, false, name};
+  }
+  for (const std::string_view name : {"i", "b", "u", "s", "c", "1c", "3c", "fs", "fn"}) {
+    if (!tag.starts_with("{\\") || !tag.substr(2).starts_with(name)) continue;
+    const std::string_view value = tag.substr(2 + name.size(), tag.size() - 3 - name.size());
+    const bool number = value.find_first_not_of("0123456789") == value.npos;
+    if (value.empty() || (value == "0" && name.size() == 1)) return {false, true, name};
+    const bool color = name.ends_with('c') && value.starts_with("&H");
+    const bool font = name == "fn" && value.find_first_of("\\(") == value.npos;
+    if (color || font || (number && !name.ends_with('c'))) return {true, false, name};
+  }
+  return {};
 }
 
 // Cuts text into words, and remembers in which tags.
@@ -150,22 +169,29 @@ class WordCutter {
   bool tagged_ = false;   // a tag stands behind the last word
 };
 
+// Closes the elements that the next word, in `around`, is not in.
+std::string CloseTo(const SubtitleElements& around, SubtitleElements* open) {
+  size_t same = 0;
+  while (same < open->size() && same < around.size() &&
+         (*open)[same].first.data() == around[same].first.data()) {
+    ++same;
+  }
+  std::string out;
+  for (; open->size() > same; open->pop_back()) out += open->back().second;
+  return out;
+}
+
 // Words [begin, end) in one line, with the tags around them.
 std::string WriteLine(const std::vector<SubtitleWord>& words, size_t begin, size_t end,
                       SubtitleElements* open) {
   std::string out;
   for (size_t i = begin; i < end; ++i) {
     const SubtitleWord& word = words[i];
-    size_t same = 0;
-    while (same < open->size() && same < word.around.size() &&
-           (*open)[same].first.data() == word.around[same].first.data()) {
-      ++same;
-    }
-    for (; open->size() > same; open->pop_back()) out += open->back().second;
+    out += CloseTo(word.around, open);
     if (word.space_before && i > begin) out += ' ';
-    for (; same < word.around.size(); ++same) {
-      out += word.around[same].first;
-      open->push_back(word.around[same]);
+    for (size_t each = open->size(); each < word.around.size(); ++each) {
+      out += word.around[each].first;
+      open->push_back(word.around[each]);
     }
     out += word.before + word.text + word.after;
   }
@@ -183,11 +209,50 @@ std::string WriteCue(const std::vector<SubtitleWord>& words, size_t begin, size_
   }
   std::string out = WriteLine(words, begin, second, &open);
   if (second < end) {
+    out += CloseTo(words[second].around, &open);
     out += newline;
     out += WriteLine(words, second, end, &open);
   }
-  for (; !open.empty(); open.pop_back()) out += open.back().second;
-  return out;
+  return out + CloseTo({}, &open);
+}
+
+// Where each share of the words ends.
+std::vector<size_t> ShareWords(const std::vector<SubtitleWord>& words,
+                               const std::vector<SubtitleShare>& shares) {
+  size_t left = Columns(words, 0, words.size()), rest = 0, begin = 0;
+  for (const SubtitleShare& share : shares) rest += share.columns;
+  std::vector<size_t> ends;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const size_t later = shares.size() - 1 - i;
+    size_t end = words.size();
+    if (later > 0) {
+      const size_t target = rest == 0 ? 0 : left * shares[i].columns / rest;
+      const size_t first = std::min(begin + 1, words.size());
+      const size_t last = std::max(first, words.size() - std::min(later, words.size()));
+      end = first == words.size() ? first : BreakBefore(words, begin, first, last, target);
+    }
+    rest -= shares[i].columns;
+    for (; begin < end; ++begin)
+      left -= words[begin].columns + (begin > 0 && words[begin].space_before);
+    ends.push_back(end);
+  }
+  return ends;
+}
+
+// The text without elements between whose tags nothing is.
+std::string WithoutEmptyElements(std::string text) {
+  for (size_t size = 0; size != text.size();) {
+    size = text.size();
+    const std::vector<SubtitleToken> tokens = SubtitleTokens(text);
+    std::string out;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const bool empty = tokens[i].kind == SubtitleToken::kOpen && tokens[i].partner == i + 1;
+      if (!empty) out += tokens[i].raw;
+      if (empty) ++i;
+    }
+    text = std::move(out);
+  }
+  return text;
 }
 
 }  // namespace
@@ -229,16 +294,15 @@ std::vector<SubtitleToken> SubtitleTokens(std::string_view text, bool braces) {
     const std::string_view raw = rest.substr(0, tag);
     tokens.push_back({SubtitleToken::kSingle, raw});
     at += tag;
-    if (raw.starts_with("</")) {
-      if (open.empty() || SubtitleTagName(tokens[open.back()].raw) != SubtitleTagName(raw))
-        continue;
+    const TagRole role = RoleOf(raw);
+    if (role.closes) {
+      if (open.empty() || RoleOf(tokens[open.back()].raw).name != role.name) continue;
       SubtitleToken& start = tokens[open.back()];
       start.kind = SubtitleToken::kOpen;
       start.partner = tokens.size() - 1;
       tokens.back() = {SubtitleToken::kClose, raw, open.back()};
       open.pop_back();
-    } else if (open.size() < kMostElements && raw.starts_with('<') &&
-               absl::ascii_isalpha(static_cast<unsigned char>(raw[1]))) {
+    } else if (open.size() < kMostElements && role.opens) {
       open.push_back(tokens.size() - 1);
     }
   }
@@ -275,26 +339,38 @@ size_t SubtitleColumns(std::string_view text, bool braces) {
 std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
                                          const std::vector<SubtitleShare>& shares,
                                          std::string_view newline) {
-  const size_t total = Columns(words, 0, words.size());
-  size_t rest = 0, begin = 0;
-  for (const SubtitleShare& share : shares) rest += share.columns;
   std::vector<std::string> cues;
-  for (size_t i = 0; i < shares.size(); ++i) {
-    const size_t later = shares.size() - 1 - i;
-    size_t end = words.size();
-    if (later > 0) {
-      const size_t left = total - Columns(words, 0, begin);
-      const size_t target = rest == 0 ? 0 : left * shares[i].columns / rest;
-      const size_t first = std::min(begin + 1, words.size());
-      const size_t last = std::max(first, words.size() - std::min(later, words.size()));
-      end = first == words.size() ? first : BreakBefore(words, begin, first, last, target);
-    }
-    rest -= shares[i].columns;
-    cues.push_back(begin == end && i > 0 ? cues.back()
-                                         : WriteCue(words, begin, end, newline, shares[i].width));
+  size_t begin = 0;
+  for (const size_t end : ShareWords(words, shares)) {
+    cues.push_back(begin == end && begin > 0
+                       ? cues.back()
+                       : WriteCue(words, begin, end, newline, shares[cues.size()].width));
     begin = end;
   }
   return cues;
+}
+
+std::string SpreadSubtitle(const std::vector<SubtitleWord>& words,
+                           const std::vector<SubtitleShare>& shares,
+                           const std::vector<SubtitleGap>& gaps, std::string_view newline) {
+  const size_t columns = Columns(words, 0, words.size());
+  size_t second = 0;  // the word that begins the second line
+  if (columns > shares[0].width && words.size() > 1) {
+    second = BreakBefore(words, 0, 1, words.size() - 1, (columns + 1) / 2);
+  }
+  std::string out;
+  size_t i = 0, share = 0;
+  for (const size_t end : ShareWords(words, shares)) {
+    const SubtitleGap& gap = gaps[share++];
+    out += gap.before;
+    if (i == end) out += gap.after;
+    for (const size_t begin = i; i < end; ++i) {
+      if (i > 0) out += i == second ? newline : words[i].space_before ? " " : "";
+      if (i == begin) out += gap.after;
+      out += words[i].before + words[i].text + words[i].after;
+    }
+  }
+  return WithoutEmptyElements(out + gaps[share].before + gaps[share].after);
 }
 
 }  // namespace dragoman

@@ -57,6 +57,17 @@ std::vector<std::string> LayOutSubtitles(const std::vector<SubtitleWord>& words,
                                          const std::vector<SubtitleShare>& shares,
                                          std::string_view newline);
 
+// What stands between two shares: tags, and where among them white space is.
+struct SubtitleGap {
+  std::string before, after;  // tags
+};
+
+// The text of one cue whose tags stay where they are, each share of the words between two gaps; of
+// these there is one more.  An element that gets no words is left out.
+std::string SpreadSubtitle(const std::vector<SubtitleWord>& words,
+                           const std::vector<SubtitleShare>& shares,
+                           const std::vector<SubtitleGap>& gaps, std::string_view newline);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_DOCUMENTS_SUBTITLE_LAYOUT_H_

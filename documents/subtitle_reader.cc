@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -44,38 +45,13 @@ constexpr size_t kMostNamed = 40;       // bytes
 constexpr size_t kAnyWidth = 1 << 30;   // of a line that is not cut
 constexpr std::string_view kNoBreakSpace = "\u00a0";
 
-bool HasTags(std::string_view text, bool braces) {
-  const std::vector<SubtitleToken> tokens = SubtitleTokens(text, braces);
-  return std::any_of(tokens.begin(), tokens.end(), [](const auto& token) {  // no "&nbsp;", "\h"
-    return token.kind != SubtitleToken::kText && (token.raw[0] == '<' || token.raw[0] == '{');
-  });
+bool IsTag(const SubtitleToken& token) {  // no "&nbsp;", "\h"
+  return token.kind != SubtitleToken::kText && (token.raw[0] == '<' || token.raw[0] == '{');
 }
 
 bool IsTime(const SubtitleToken& token) {  // "<00:02.000>"
   return token.raw.size() > 1 && token.raw[0] == '<' &&
          absl::ascii_isdigit(static_cast<unsigned char>(token.raw[1]));
-}
-
-std::vector<std::string> TimesIn(std::string_view text) {
-  std::vector<std::string> times;
-  for (const SubtitleToken& token : SubtitleTokens(text)) {
-    if (IsTime(token)) times.emplace_back(token.raw);
-  }
-  return times;
-}
-
-// The text with `times` in its places of times, in this order.
-std::string InOrder(std::string_view text, const std::vector<std::string>& times) {
-  std::string out;
-  auto time = times.begin();
-  for (const SubtitleToken& token : SubtitleTokens(text)) {
-    if (!IsTime(token)) {
-      out += token.raw;
-    } else if (time != times.end()) {
-      out += *time++;
-    }
-  }
-  return out;
 }
 
 // The characters of a text with references such as "&lt;".
@@ -136,6 +112,7 @@ class SubtitleReader {
     bool alone = true;   // in its cue
     bool words = false;  // it is translated
     bool tags = false;   // in its text
+    bool timed = false;  // some of these are times
   };
   // Where a stretch of the translation belongs.
   struct Piece {
@@ -162,7 +139,9 @@ class SubtitleReader {
         units_.push_back({std::move(unit), cue, units.size() == 1});
         Unit& added = units_.back();
         added.words = HasWords(Characters(PlainOf(added.text)));
-        added.tags = HasTags(added.text, braces());
+        const std::vector<SubtitleToken> tokens = SubtitleTokens(added.text, braces());
+        added.tags = std::any_of(tokens.begin(), tokens.end(), IsTag);
+        added.timed = std::any_of(tokens.begin(), tokens.end(), IsTime);
       }
     }
     return patience_.status();
@@ -250,8 +229,54 @@ class SubtitleReader {
     return inside;
   }
 
+  // Adds the passage of a unit with times between its words: its tags stay where they are, whatever
+  // the words around them become.
+  void AddTimed(const Unit& unit) {
+    const size_t layout = kBytesOfLayout * unit.text.size();
+    if (!patience_.Takes(layout + kBytesOfSentence + 2 * unit.text.size())) return;
+    std::vector<SubtitleToken> tokens = SubtitleTokens(unit.text);
+    tokens.push_back({SubtitleToken::kSingle, "<"});
+    std::string text, words;
+    std::vector<SubtitleGap> gaps(1);
+    std::vector<SubtitleShare> shares;
+    bool spaced = false;  // since the last word
+    for (const SubtitleToken& token : tokens) {
+      if (!IsTag(token)) {
+        words += token.raw;
+        continue;
+      }
+      const std::string_view core = StripWhiteSpace(words);
+      spaced = spaced || words.starts_with(' ');
+      if (!core.empty()) {
+        absl::StrAppend(&text, spaced && !text.empty() ? " " : "", std::string(core));
+        shares.push_back({SubtitleColumns(core), unit.lines > 1 ? 0 : kSubtitleWidth});
+        gaps.emplace_back();
+        spaced = words.ends_with(' ');
+      }
+      words.clear();
+      if (token.raw != "<") (spaced ? gaps.back().after : gaps.back().before) += token.raw;
+    }
+    patience_.Returns(layout);
+    patience_.Takes(2 * gaps.size() * (sizeof(SubtitleGap) + sizeof(SubtitleShare)));
+    Passage passage = ToPassage(text, unit.begin, unit.end, unit.line);
+    passage.write = [write = std::move(passage.write), gaps, shares, before = unit.before,
+                     after = unit.after, newline = newline_](std::string_view translation) {
+      const std::string whole = write(translation);
+      return absl::StrCat(before, SpreadSubtitle(SubtitleWords(whole), shares, gaps, newline),
+                          after);
+    };
+    passages_.Add(std::move(passage));
+  }
+
+  // The passage of a text, which is written in one line.
+  Passage ToPassage(std::string_view text, size_t begin, size_t end, int line) {
+    const std::string plain = PlainOf(text);
+    return Describe(text).ToPassage(begin, end, line, Spell(Characters(plain) != plain));
+  }
+
   // Adds the passage of units [begin, end).
   void AddSentence(size_t begin, size_t end) {
+    if (units_[begin].timed) return AddTimed(units_[begin]);
     std::string text;
     std::vector<SubtitleShare> shares;
     std::vector<Piece> pieces;
@@ -268,16 +293,11 @@ class SubtitleReader {
     }
     const size_t layout = kBytesOfLayout * text.size();
     if (!patience_.Takes(layout + kBytesOfSentence + 2 * text.size())) return;
-    InlineText inside = Describe(text);
+    Passage passage = ToPassage(text, units_[begin].begin, units_[end - 1].end, units_[begin].line);
     patience_.Returns(layout);
-    const std::string plain = PlainOf(text);
-    Passage passage =
-        std::move(inside).ToPassage(units_[begin].begin, units_[end - 1].end, units_[begin].line,
-                                    Spell(Characters(plain) != plain));
     passage.write = [write = std::move(passage.write), shares, pieces, braces = braces(),
-                     times = TimesIn(text), newline = newline_](std::string_view translation) {
-      std::string whole = write(translation);
-      if (!times.empty()) whole = InOrder(whole, times);
+                     newline = newline_](std::string_view translation) {
+      const std::string whole = write(translation);
       const auto texts = LayOutSubtitles(SubtitleWords(whole, braces), shares, newline);
       std::string out;
       for (size_t i = 0; i < texts.size(); ++i) {

@@ -205,11 +205,26 @@ TEST(SubtitleReader, WhatOnlyEndsInAColonIsNoName) {
   EXPECT_THAT(texts("<i><b>JOHN</b>: Go on.</i>"), ElementsAre("Go on."));
 }
 
-TEST(SubtitleReader, TimesWithinACueStayInTheirOrder) {
-  const std::string part = "WEBVTT\n\n00:01.000 --> 00:03.000\nIt <00:01.500>is <00:02.000>he";
-  const auto swapped = [](const Passage&) { return "<x2/>Er <x1/>ist <x1/>es"; };
-  EXPECT_EQ(TranslatedBy(swapped, ReadVtt, part),
-            "WEBVTT\n\n00:01.000 --> 00:03.000\n<00:01.500>Er <00:02.000>ist es");
+TEST(SubtitleReader, TimesAndTagsOfWordsStayWhereTheyAre) {
+  const auto timed = [](const std::string& text, const std::string& translation) {
+    const std::string before = "WEBVTT\n\n00:01.000 --> 00:03.000\n";
+    const auto translate = [&](const Passage&) { return translation; };
+    const std::string out = TranslatedBy(translate, ReadVtt, before + text);
+    return out.substr(std::min(before.size(), out.size()));
+  };
+  EXPECT_EQ(timed("It <00:01.500>is <00:02.000>he", "Er ist es"),
+            "Er <00:01.500>ist <00:02.000>es");
+  EXPECT_EQ(timed("We<00:01.500><c> are</c><00:02.000><c.a> here</c>", "Wir sind nun hier"),
+            "Wir<00:01.500><c> sind</c><00:02.000><c.a> nun hier</c>");
+  EXPECT_EQ(timed("We<00:01.500><c> are</c><00:02.000><c> here</c> &amp; now", "Wir sind"),
+            "Wir<00:01.500><c> sind</c><00:02.000>");
+  EXPECT_EQ(timed("ka<00:01.500>ra<00:02.000>oke", "la la la"), "la<00:01.500> la<00:02.000> la");
+  EXPECT_EQ(timed("so it\n<00:01.500>was <b>he</b>", "so war er es"),
+            "so war\n<00:01.500>er <b>es</b>");
+  EXPECT_EQ(timed("<v Ann><00:01.200>Yes, <00:01.500>he did</v>", "Ja, er"),
+            "<v Ann><00:01.200>Ja, <00:01.500>er</v>");
+  const std::string text = "It <00:01.500>is <00:02.000>he";
+  EXPECT_EQ(timed(text, "It is he"), text);
 }
 
 TEST(SubtitleReader, ElementsBesideEachOtherAreTwo) {
@@ -236,7 +251,7 @@ TEST(SubtitleReader, AssKeepsFieldsAndOverrides) {
       "Dialogue: 0,0:00:03.00,0:00:04.00,Default,Ann,0,0,0,,that goes on.\n"
       "Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\n";
   EXPECT_THAT(TextsOf(ReadAss, kPart),
-              ElementsAre("One, <x1/>two<x2/> lines.", "And a <x1/>sentence that goes on."));
+              ElementsAre("One, <x1>two</x1> lines.", "And a <x1/>sentence that goes on."));
   EXPECT_EQ(
       InUpperCase(ReadAss, kPart),
       "[Script Info]\nTitle: kept\n\n[Events]\n"
@@ -247,6 +262,22 @@ TEST(SubtitleReader, AssKeepsFieldsAndOverrides) {
       "Dialogue: 0,0:00:03.00,0:00:04.00,Default,Ann,0,0,0,,THAT GOES ON.\n"
       "Dialogue: 0,0:00:05.00,0:00:06.00,Default,,0,0,0,,{\\p1}m 0 0 l 1 1{\\p0}\n");
   EXPECT_THAT(TextsOf(ReadAss, "x\n"), ElementsAre("line 1: want [Script Info] and [Events]"));
+}
+
+TEST(SubtitleReader, OverridesThatEndWhatTheyBeganAreElements) {
+  const auto text = [](const std::string& of) {
+    return TextsOf(ReadAss, "[Events]\nDialogue: 0,0:00:01.00,0:00:02.00,D,,0,0,0,," + of + "\n");
+  };
+  EXPECT_THAT(text("a {\\c&H00FF00&}b {\\fs20}c{\\fs}{\\c} {\\b700}d{\\b0} {\\fnArial}e{\\fn} f"),
+              ElementsAre("a <x1>b <x2>c</x2></x1> <x3>d</x3> <x4>e</x4> f"));
+  EXPECT_THAT(text("a {\\i1}b {\\u1}c{\\i0}d{\\u0} e {\\be1}f{\\r} g"),
+              ElementsAre("a <x1/>b <x2>c<x3/>d</x2> e <x4/>f<x5/> g"));
+}
+
+TEST(SubtitleReader, AnElementEndsBeforeTheLineDoes) {
+  const std::string part = absl::StrCat(kCue, "<i>one dog</i>\n<b>two</b>\n");
+  const auto same = [](const Passage&) { return "<x1>eins</x1> <x2>zwei</x2>"; };
+  EXPECT_EQ(TranslatedBy(same, ReadSrt, part), absl::StrCat(kCue, "<i>eins</i>\n<b>zwei</b>\n"));
 }
 
 // The tags of a cue, without their order, and whether it has anything else.

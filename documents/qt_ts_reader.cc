@@ -25,8 +25,13 @@
 namespace dragoman {
 namespace {
 
-constexpr XmlContent kQtContent = {
-    .role = [](std::string_view, std::string_view) { return XmlRole::kCopied; }};
+// <byte value="x9"/> is a character that XML does not have, here a tab.
+XmlRole QtRole(std::string_view name, std::string_view tag) {
+  const bool space = name == "byte" && IsAmong(XmlAttributeOr(tag, "value"), " x9 xa xd 9 10 13 ");
+  return space ? XmlRole::kBreak : XmlRole::kCopied;
+}
+
+constexpr XmlContent kQtContent = {.role = &QtRole};
 
 // How many forms a translation has, and whether one of them is filled.
 struct Forms {

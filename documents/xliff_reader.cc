@@ -31,6 +31,7 @@ XmlRole XliffRole(std::string_view name, std::string_view tag) {
         XmlAttributeOr(tag, "translate") == "no" || XmlAttributeOr(tag, "mtype") == "protected";
     return kept ? XmlRole::kCopied : XmlRole::kMark;
   }
+  if (XmlAttributeOr(tag, "ctype") == "lb") return XmlRole::kBreak;
   return name == "g" || name == "pc" ? XmlRole::kMark : XmlRole::kCopied;
 }
 

@@ -10,16 +10,27 @@
 namespace dragoman {
 namespace {
 
-// The <ept> that ends the <bpt> at events[start], with whole pairs in between; 0 if there is none.
-size_t EndOfCode(const std::vector<XmlEvent>& events, size_t start, size_t end) {
+// Whether a code begins something (1: <bpt>, <sc/>, Angular's <x id="START_LINK"/>), ends it (-1),
+// or stands alone (0).
+int CodeStep(std::string_view name, std::string_view tag) {
+  if (IsAmong(name, " bpt bx sc ")) return 1;
+  if (IsAmong(name, " ept ex ec ")) return -1;
+  const std::string id = name == "x" ? XmlAttributeOr(tag, "id") : "";
+  return id.starts_with("START_") ? 1 : id.starts_with("CLOSE_") ? -1 : 0;
+}
+
+// The code that ends the one at events[start], with whole pairs in between; 0 if there is none.
+size_t EndOfCode(std::string_view part, const std::vector<XmlEvent>& events, size_t start,
+                 size_t end) {
   constexpr size_t kMostBetween = 512;  // events, so that the time is that of the text
+  if (CodeStep(LocalXmlName(events[start].name), XmlBytes(part, events[start])) != 1) return 0;
   int depth = 0;
   for (size_t i = events[start].partner + 1; i < std::min(end, start + kMostBetween); ++i) {
     if (events[i].kind == XmlEvent::kEnd) break;
     if (events[i].kind != XmlEvent::kStart) continue;
-    const std::string_view name = LocalXmlName(events[i].name);
-    if (name == "ept" && depth-- == 0) return i;
-    if (name == "bpt") ++depth;
+    const int step = CodeStep(LocalXmlName(events[i].name), XmlBytes(part, events[i]));
+    if (step < 0 && depth == 0) return i;
+    depth += step;
     i = events[i].partner;
   }
   return 0;
@@ -70,11 +81,12 @@ InlineText ReadXmlContent(std::string_view part, const std::vector<XmlEvent>& ev
       text.Close();
       codes.pop_back();
       i = event.partner;
-    } else if (const size_t code =
-                   LocalXmlName(event.name) == "bpt" ? EndOfCode(events, i, end) : 0;
-               code > 0) {
+    } else if (const size_t code = EndOfCode(part, events, i, end); code > 0) {
       text.Open(whole(i), whole(code));
       codes.push_back(code);
+      i = event.partner;
+    } else if (content.role(LocalXmlName(event.name), bytes) == XmlRole::kBreak) {
+      text.Break(whole(i));
       i = event.partner;
     } else if (const XmlEvent& close = events[event.partner]; close.begin == close.end) {
       text.Empty(std::string(bytes));

@@ -18,6 +18,7 @@ namespace dragoman {
 enum class XmlRole {
   kMark,    // its content is part of the text
   kCopied,  // it comes back as it is
+  kBreak,   // so does it, and it ends a line
 };
 
 struct XmlContent {

@@ -137,6 +137,23 @@ TEST(XliffReader, CodesAreNoWords) {
               ElementsAre("a <x1 translate=\"no\">%s</x1> <x2/> b"));
 }
 
+TEST(XliffReader, CodesWithoutContentArePairs) {
+  const auto seen = [](const std::string& source) {
+    return TextsOf(ReadXliff, First("<trans-unit><source>" + source + "</source></trans-unit>"));
+  };
+  EXPECT_THAT(seen("a <sc id='1'/>b<ec startRef='1'/> <bx id='2'/>c<ex id='2'/> d"),
+              ElementsAre("a <x1>b</x1> <x2>c</x2> d"));
+  EXPECT_THAT(
+      seen("a <x id='START_LINK'/>b <x id='PH'/><x id='CLOSE_LINK'/> c <x id='CLOSE_LINK'/>"),
+      ElementsAre("a <x1>b <x2/></x1> c <x3/>"));
+  EXPECT_THAT(seen("a<x id='LINE_BREAK' ctype='lb'/>b"), ElementsAre("a\n<x1/>\nb"));
+  EXPECT_EQ(
+      InUpperCase(ReadXliff, First("<trans-unit><source>a<x id='1' ctype='lb'/><bx id='2'/>b"
+                                   "<ex id='2'/></source></trans-unit>")),
+      First("<trans-unit><source>a<x id='1' ctype='lb'/><bx id='2'/>b<ex id='2'/></source>"
+            "<target>A<x id='1' ctype='lb'/><bx id='2'/>B<ex id='2'/></target></trans-unit>"));
+}
+
 TEST(XliffReader, RefusesOtherFiles) {
   EXPECT_THAT(TextsOf(ReadXliff, "\n<tmx/>"), ElementsAre("line 2: is <tmx>, want <xliff>"));
   EXPECT_THAT(TextsOf(ReadXliff, "<xliff>"), ElementsAre(HasSubstr("line 1: is not well-formed")));
@@ -173,6 +190,17 @@ TEST(QtTsReader, FillsUnfinishedMessages) {
             "<message><source>a</source><translation>b</translation></message>"
             "<message><source>a</source><translation type=\"obsolete\"></translation></message>"
             "</context></TS>");
+}
+
+TEST(QtTsReader, ATabEndsALine) {
+  const auto message = [](const std::string& translation) {
+    return "<TS><message><source>dog<byte value=\"x9\"/>Ctrl+O<byte value=\"x1b\"/></source>"
+           "<translation type=\"unfinished\">" +
+           translation + "</translation></message></TS>";
+  };
+  EXPECT_THAT(TextsOf(ReadQtTs, message("")), ElementsAre("dog\n<x1/>\nCtrl+O<x2/>"));
+  EXPECT_EQ(InUpperCase(ReadQtTs, message("")),
+            message("DOG<byte value=\"x9\"/>CTRL+O<byte value=\"x1b\"/>"));
 }
 
 TEST(QtTsReader, RefusesOtherFiles) {

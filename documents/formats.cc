@@ -85,7 +85,8 @@ class File : public Document {
     if (!passages.ok()) return passages.status();
     passages_ = *std::move(passages);
     if (format_.strings) {
-      for (Passage& passage : passages_) passage = ProgramText(std::move(passage));
+      for (Passage& passage : passages_) passage = ProgramText(std::move(passage), &patience_);
+      RETURN_IF_ERROR(patience_.status());
     }
     if (HasText(passages_)) return passages_;
     const absl::Status written = Write(PassageTranslations(passages_.size()));

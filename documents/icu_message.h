@@ -3,8 +3,9 @@
 //   {count, plural, =0 {No dogs} one {# dog} other {# dogs}}
 //                       ^^^^^^^      ^^^^^         ^^^^^^
 //
-// Simple arguments such as {name} are part of a text.  What stands around an argument with branches
-// is a text, too; so a message whose branches are whole sentences is translated best.
+// Simple arguments such as {name} are part of a text; those with a format, {when, date, short}, and
+// what is quoted, '{name}', are kept in it.  What stands around an argument with branches is a
+// text, too; so a message whose branches are whole sentences is translated best.
 
 #ifndef DRAGOMAN_DOCUMENTS_ICU_MESSAGE_H_
 #define DRAGOMAN_DOCUMENTS_ICU_MESSAGE_H_
@@ -14,25 +15,33 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/patience.h"
+
 namespace dragoman {
 
-inline constexpr std::string_view kIcuNumber = "{n}";  // stands for "#"
+inline constexpr std::string_view kIcuNumber = "{#}";  // stands for "#", the number of a plural
 
 struct IcuText {
   size_t begin = 0, end = 0;  // bytes of the message
   bool number = false;        // in it, "#" is the number of a plural
+  bool choice = false;        // "|" ends it
 };
 
-// In order.  Empty if the message has no branches, or is not an ICU message.
-std::vector<IcuText> FindIcuTexts(std::string_view message);
+// In order.  Empty if the message has no branches, is not an ICU message, or if `patience` does not
+// last.
+std::vector<IcuText> FindIcuTexts(std::string_view message, Patience* patience);
 
-// A text as it is translated: with a placeholder for "#"; and its translation as ICU reads it.
-std::string ReadIcuText(std::string_view text, bool number);
-std::string SpellIcuText(std::string_view text, bool number);
+// A stretch of a text of a message.
+struct IcuPiece {
+  std::string text;   // of words: what the message says, with a stand-in for "#"
+  bool kept = false;  // as it is written: quoted, or an argument with a format
+};
+std::vector<IcuPiece> ReadIcuText(std::string_view message, const IcuText& text);
 
-// With an apostrophe of another kind in front of each brace, where the usual one means that the
-// brace is not a placeholder: "l’{name}".
-std::string SpellApostrophes(std::string_view text);
+// The words of a translation in a message where `apostrophe` is what an apostrophe is written as.
+// One that would quote what follows, which is one of `quoted`, becomes another kind: "l’{name}".
+std::string SpellApostrophes(std::string_view words, std::string_view apostrophe,
+                             std::string_view quoted);
 
 }  // namespace dragoman
 

@@ -66,6 +66,24 @@ void WriteTight(size_t begin, std::string open, std::string close, bool word_aft
   *out += ends.after;
 }
 
+// The text of a branch without the white space around it, and without tags of HTML that end in
+// front of its words, or begin behind them, what stands beside it: "<b>{n, plural, ...}</b> dogs".
+std::string_view WithoutOuterTags(std::string_view text) {
+  while (true) {
+    text = StripWhiteSpace(text);
+    const size_t close = text.starts_with("&lt;/") ? text.find("&gt;") : text.npos;
+    const size_t open = text.ends_with("&gt;") ? text.rfind("&lt;") : text.npos;
+    const bool opens = open != text.npos && !text.substr(open).starts_with("&lt;/");
+    if (close != text.npos && close + 4 < text.size()) {
+      text.remove_prefix(close + 4);
+    } else if (opens && open > 0 && text.substr(open).find(' ') == text.npos) {
+      text.remove_suffix(text.size() - open);
+    } else {
+      return text;
+    }
+  }
+}
+
 }  // namespace
 
 void InlineText::Text(std::string_view characters) {
@@ -120,42 +138,61 @@ void InlineText::Opaque(std::string raw, std::string_view characters) {
                   elements_.size(), ">");
 }
 
-void InlineText::CutBranches() {
-  const std::vector<IcuText> branches = FindIcuTexts(xml_);
-  numbers_ = xml_.find(kIcuNumber) == xml_.npos;
-  std::string cut;
+bool InlineText::CutBranches() {
   const size_t before = elements_.size();
+  std::string cut;
   size_t at = 0;
   const auto keep = [&](size_t end) {
-    AddElement({XmlText(std::string_view(xml_).substr(at, end - at)), "", false, true});
+    AddElement({.open = XmlText(std::string_view(xml_).substr(at, end - at)),
+                .spelled = true,
+                .between = true});
     absl::StrAppend(&cut, cut.empty() ? "" : "\n", "<x", elements_.size(), "/>");
   };
   // Elements are whole in a branch, and none is outside.
-  const auto cuts = [&](const IcuText& branch) {
-    const std::string text = xml_.substr(branch.begin, branch.end - branch.begin);
+  bool whole = true, choice = false;
+  const std::vector<IcuText> branches = FindIcuTexts(xml_, patience_);
+  for (const IcuText& branch : branches) {
+    const std::string_view text =
+        std::string_view(xml_).substr(branch.begin, branch.end - branch.begin);
+    choice = choice || branch.choice;
     int depth = 0;
     for (const PassageTag& tag : FindPassageTags(text)) {
       depth += tag.closes ? -1 : tag.empty ? 0 : 1;
-      if (depth < 0) return false;
+      if (depth < 0) break;
     }
-    if (depth != 0 || xml_.substr(at, branch.begin - at).find('<') != xml_.npos) return false;
-    keep(branch.begin);
-    absl::StrAppend(&cut, "\n", ReadIcuText(text, branch.number && numbers_));
-    at = branch.end;
-    return true;
-  };
-  if (branches.empty() || !std::all_of(branches.begin(), branches.end(), cuts) ||
-      xml_.find('<', at) != xml_.npos) {
-    return elements_.resize(before);
+    const bool words = text.find('<') != text.npos || HasWords(XmlText(text));
+    if (!words) continue;  // It stands between the others.
+    const std::string_view core = WithoutOuterTags(text);
+    const auto begin = static_cast<size_t>(core.data() - xml_.data());
+    whole = whole && depth == 0 && xml_.substr(at, begin - at).find('<') == xml_.npos;
+    if (!whole) break;
+    keep(begin);
+    cut += '\n';
+    for (const IcuPiece& piece :
+         ReadIcuText(xml_, {begin, begin + core.size(), branch.number, branch.choice})) {
+      const bool kept = piece.kept && piece.text.find('<') == piece.text.npos;
+      if (!kept) cut += piece.text;
+      if (!kept || !AddElement({.open = XmlText(piece.text), .spelled = true})) continue;
+      absl::StrAppend(&cut, "<x", elements_.size(), " translate=\"no\">", piece.text, "</x",
+                      elements_.size(), ">");
+    }
+    at = begin + core.size();
+  }
+  if (branches.empty() || !whole || xml_.find('<', at) != xml_.npos) {
+    elements_.resize(before);
+    return false;
   }
   keep(xml_.size());
+  // One of another kind means the same however often the texts of a choice are read.
+  apostrophe_ = choice ? "’" : xml_.find("''") != xml_.npos ? "''" : "'";
   xml_ = std::move(cut);
+  return true;
 }
 
 std::string InlineText::JoinBranches(const std::vector<Element>& elements, std::string_view xml) {
   std::string out;
   for (size_t i = 0; i < elements.size(); ++i) {
-    if (!elements[i].spelled) continue;
+    if (!elements[i].between) continue;
     const bool first = out.empty(), last = i + 1 == elements.size();
     const std::string tag = absl::StrCat(first ? "" : "\n", "<x", i + 1, "/>", last ? "" : "\n");
     const size_t at = xml.find(tag);
@@ -167,8 +204,11 @@ std::string InlineText::JoinBranches(const std::vector<Element>& elements, std::
 }
 
 std::string InlineText::Write(const std::vector<Element>& elements, std::string_view xml,
-                              const Spelling& spell) {
+                              const std::string& apostrophe, const Spelling& spell) {
   std::string out;
+  const auto opening = [&](const Element& element) {
+    return element.spelled ? spell(element.open) : element.open;
+  };
   std::vector<std::pair<size_t, size_t>> open;  // elements, and where their content begins
   bool after_break = false;
   const Element none;
@@ -184,7 +224,13 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
     if (element.spaced && text.ends_with(' ')) text.remove_suffix(1);
     after_break = element.breaks;
     if (after_break && text.ends_with('\n')) text.remove_suffix(1);
-    if (!text.empty()) out += spell(XmlText(text));
+    if (!text.empty()) {
+      std::string words = XmlText(text);
+      if (!apostrophe.empty()) words = SpellApostrophes(words, apostrophe, "{}#|");
+      const bool beside = apostrophe == "'" && out.ends_with('\'') && words.starts_with('\'');
+      if (beside) words.replace(0, 1, "’");
+      out += spell(words);
+    }
     if (!known) continue;
     if (tag.closes) {
       if (open.empty() || open.back().first != tag.element) continue;
@@ -196,9 +242,12 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
         out += element.close;
       }
     } else if (tag.empty) {
-      out += element.spelled ? spell(element.open) : element.open;
+      out += opening(element);
     } else if (tag.copied) {
-      out += element.open;
+      if (apostrophe == "'" && element.open.starts_with('\'') && out.ends_with('\'')) {
+        out.replace(out.size() - 1, 1, spell("’"));  // else they would be one
+      }
+      out += opening(element);
       while (++t < tags.size() && (!tags[t].closes || tags[t].element != tag.element)) continue;
       done = t < tags.size() ? tags[t].end : xml.size();
     } else {
@@ -218,16 +267,16 @@ std::string InlineText::Write(const std::vector<Element>& elements, std::string_
 Passage InlineText::ToPassage(size_t begin, size_t end, int line, Spelling spell) && {
   if (elements_.empty()) return PlainPassage(begin, end, line, plain_, std::move(spell));
   const Ends ends = TakeEnds(&xml_);
-  const bool branches = elements_.back().spelled;
-  auto write = [elements = std::move(elements_), spell = std::move(spell), ends, branches,
-                numbers = numbers_, source = branches ? xml_ : ""](std::string_view translation) {
+  auto write = [elements = std::move(elements_), spell = std::move(spell), ends,
+                apostrophe = apostrophe_,
+                source = apostrophe_.empty() ? "" : xml_](std::string_view translation) {
     std::string xml(translation);
-    if (branches) {
+    if (!apostrophe.empty()) {
       xml = JoinBranches(elements, translation);
       if (xml.empty()) xml = JoinBranches(elements, source);
-      if (numbers) xml = absl::StrReplaceAll(xml, {{kIcuNumber.data(), "#"}});
+      xml = absl::StrReplaceAll(xml, {{kIcuNumber.data(), "#"}});
     }
-    return Write(elements, absl::StrCat(ends.before, xml, ends.after), spell);
+    return Write(elements, absl::StrCat(ends.before, xml, ends.after), apostrophe, spell);
   };
   return {begin, end, line, std::move(xml_), PassageMarkup::kXml, std::move(write)};
 }

@@ -42,8 +42,8 @@ class InlineText {
   // What is not translated, and the characters that a reader sees of it.
   void Opaque(std::string raw, std::string_view characters);
   // If the text is an ICU message with branches (icu_message.h), each branch becomes a line of its
-  // own, and what stands between them is kept.  REQUIRES: every element is closed.
-  void CutBranches();
+  // own, and what stands between them is kept.  Whether it is.  REQUIRES: every element is closed.
+  bool CutBranches();
   // Whether there is anything to be translated.
   bool has_words() const { return has_words_; }
   // The passage that stands in bytes [begin, end).  White space at its ends is no part of its text.
@@ -54,14 +54,16 @@ class InlineText {
   struct Element {
     std::string open, close;
     bool tight = false;
-    bool spelled = false;  // `open` is still to be spelled: what stands between branches
+    bool spelled = false;  // `open` is still to be spelled
+    bool between = false;  // it stands between branches
     bool breaks = false;   // ends a line
     bool spaced = false;   // a space, in front of which is one more for the model
   };
   // False if it would take too much memory; then the text will not be needed.
   bool AddElement(Element element);
+  // `apostrophe`: of a message (SpellApostrophes); "": it is no message.
   static std::string Write(const std::vector<Element>& elements, std::string_view xml,
-                           const Spelling& spell);
+                           const std::string& apostrophe, const Spelling& spell);
   // Takes the line breaks away that CutBranches has added; "" if they are not where they were.
   static std::string JoinBranches(const std::vector<Element>& elements, std::string_view xml);
 
@@ -70,7 +72,7 @@ class InlineText {
   std::vector<size_t> open_;  // elements
   std::string plain_, xml_;
   bool has_words_ = false;
-  bool numbers_ = false;  // in branches, "#" was replaced
+  std::string apostrophe_;  // of a message that was cut
 };
 
 // A passage of characters without structure.  REQUIRES: HasWords(characters).

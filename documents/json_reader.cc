@@ -2,18 +2,15 @@
 // begin with "@" hold remarks.
 //
 //   {"greeting": "Hello, {name}!",
-//    "dogs": "{count, plural, one {One dog} other {# dogs}}",      two passages (icu_message.h)
+//    "dogs": "{count, plural, one {One dog} other {# dogs}}",      see program_text.h
 //    "@dogs": {"description": "kept"}}
 //
 // What is written is escaped as the file is: with "\u00e9" if it has such escapes and no other
 // characters than ASCII, with "\/" if it has these.  Keys stay as they are.
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "documents/icu_message.h"
 #include "documents/inline_text.h"
 #include "documents/json_events.h"
 #include "documents/readers.h"
@@ -47,34 +44,7 @@ std::string SpellJson(std::string_view text, JsonStyle style) {
   return WithEscapes(text, escaped, kLetters, write);
 }
 
-// For each byte of the characters of a string, and their end, where it is written in `raw`.
-std::vector<size_t> Places(std::string_view raw) {
-  std::vector<size_t> places;
-  for (size_t at = 0; at < raw.size();) {
-    size_t size = 1, bytes = 1;
-    if (raw[at] == '\\') {
-      const auto code = [&](size_t from) {
-        return ParseCode(raw.substr(std::min(from, raw.size()), 4), 16);
-      };
-      const bool unit = raw.substr(at).starts_with("\\u");
-      size = unit ? 6 : 2;
-      if (unit && !code(at + 2).has_value()) {  // half of a pair
-        size = 12;
-        bytes = 4;
-      } else if (unit) {
-        bytes = *code(at + 2) < 0x80 ? 1 : *code(at + 2) < 0x800 ? 2 : 3;
-      }
-    }
-    places.insert(places.end(), bytes, at);
-    at += size;
-  }
-  places.push_back(raw.size());
-  return places;
-}
-
-// What the parser keeps of an object or array that is open, and what is kept for each byte of a
-// message while it is read.
-constexpr size_t kBytesOfLevel = 32, kBytesOfBranches = 48;
+constexpr size_t kBytesOfLevel = 32;  // what the parser keeps of an object or array that is open
 
 class JsonHandler : public JsonEvents<JsonHandler> {
  public:
@@ -120,33 +90,10 @@ class JsonHandler : public JsonEvents<JsonHandler> {
           Replacement(begin, end, lines_.At(begin), SpellJson(options_.target_language, style_)));
     }
     if (IsRemark() || !HasWords(text)) return;
-    // What is found of the branches of a message, and where.
-    const size_t taken = patience_.taken();
-    if (text.find('{') != text.npos && !patience_.Takes(kBytesOfBranches * text.size())) return;
-    const std::vector<IcuText> icu = FindIcuTexts(text);
-    const std::vector<size_t> places =
-        icu.empty() ? std::vector<size_t>() : Places(part_.substr(begin, end - begin));
-    patience_.ReturnTo(taken);
-    if (icu.empty()) {
-      const bool quotes = text.find("'{") != text.npos || text.find("'}") != text.npos;
-      const auto spell = [style = style_, quotes](std::string_view characters) {
-        return SpellJson(quotes ? std::string(characters) : SpellApostrophes(characters), style);
-      };
-      return passages_.Add(PlainPassage(begin, end, lines_.At(begin), text, spell));
-    }
-    if (places.size() != text.size() + 1) return;
-    for (const IcuText& branch : icu) {
-      const std::string_view characters = text.substr(branch.begin, branch.end - branch.begin);
-      if (!HasWords(characters)) continue;
-      // "#" has a stand-in, unless that is an argument of the message itself.
-      const bool number = branch.number && text.find(kIcuNumber) == text.npos;
-      const auto spell = [style = style_, number](std::string_view translation) {
-        return SpellJson(SpellIcuText(translation, number), style);
-      };
-      const size_t from = begin + places[branch.begin], to = begin + places[branch.end];
-      passages_.Add(
-          PlainPassage(from, to, lines_.At(from), ReadIcuText(characters, number), spell));
-    }
+    const auto spell = [style = style_](std::string_view characters) {
+      return SpellJson(characters, style);
+    };
+    passages_.Add(PlainPassage(begin, end, lines_.At(begin), text, spell));
   }
 
   const bool arb_;

@@ -7,6 +7,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "documents/icu_message.h"
+#include "documents/inline_text.h"
+#include "engine/base/patience.h"
 
 namespace dragoman {
 namespace {
@@ -147,7 +150,7 @@ size_t SizeOfRange(std::string_view part) {
 // The parts of "a|b", none if that is no plural: a table, a shell's pipe, a placeholder with bars.
 std::optional<Bars> FindBars(std::string_view text) {
   if (text.find('|') == text.npos || text.find_first_of("\r\n\t") != text.npos) return std::nullopt;
-  if (text.find("||") != text.npos) return std::nullopt;
+  if (text.find("||") != text.npos || text.find("%|") != text.npos) return std::nullopt;
   Bars bars;
   std::string between;
   int depth = 0;
@@ -211,21 +214,49 @@ std::string WithBars(std::string_view lines, const Bars& bars) {
   return text + bars.between.back();
 }
 
+// The passage, of whose translation `spell` makes what `write` gets.
+Passage Respelled(Passage passage, Spelling spell) {
+  passage.write = [write = std::move(passage.write),
+                   spell = std::move(spell)](std::string_view translation) {
+    const std::string spelled = spell(translation);
+    return write == nullptr ? spelled : write(spelled);
+  };
+  return passage;
+}
+
+// Whether the passage is an ICU message with branches, which become its lines.
+bool CutMessage(Passage* passage, Patience* patience) {
+  if (passage->text.find('{') == passage->text.npos) return false;
+  InlineText text(patience);
+  text.Text(passage->text);
+  if (!text.CutBranches()) return false;
+  Passage cut = std::move(text).ToPassage(
+      0, 0, 1, [](std::string_view characters) { return std::string(characters); });
+  passage->text = std::move(cut.text);
+  passage->markup = cut.markup;
+  *passage = Respelled(std::move(*passage), std::move(cut.write));
+  return true;
+}
+
 }  // namespace
 
-Passage ProgramText(Passage passage) {
+Passage ProgramText(Passage passage, Patience* patience) {
   if (passage.text.empty()) return passage;
   if (passage.markup == PassageMarkup::kNone) {
+    if (CutMessage(&passage, patience)) return passage;
     std::optional<Bars> bars = FindBars(passage.text);
     if (!bars.has_value()) bars = FindIntervals(passage.text);
     if (bars.has_value()) {
       passage.text = bars->lines;
-      passage.write = [write = std::move(passage.write),
-                       bars = *std::move(bars)](std::string_view lines) {
-        const std::string text = WithBars(lines, bars);
-        return write == nullptr ? text : write(text);
-      };
-      return passage;
+      return Respelled(std::move(passage),
+                       [bars = *std::move(bars)](auto lines) { return WithBars(lines, bars); });
+    }
+    // An apostrophe must not hide a placeholder from ICU.
+    const bool quotes = passage.text.find("'{") != passage.text.npos ||
+                        passage.text.find("'}") != passage.text.npos;
+    if (!quotes && passage.text.find('{') != passage.text.npos) {
+      passage = Respelled(std::move(passage),
+                          [](auto each) { return SpellApostrophes(each, "'", "{}"); });
     }
   }
   const std::optional<Mnemonic> mnemonic =
@@ -234,16 +265,13 @@ Passage ProgramText(Passage passage) {
   if (!mnemonic.has_value() && dots.empty()) return passage;
   passage.text.resize(passage.text.size() - dots.size());
   if (mnemonic.has_value()) passage.text.erase(mnemonic->begin, mnemonic->mark.size());
-  passage.write = [write = std::move(passage.write), mnemonic, dots](std::string_view translation) {
-    std::string text(translation);
-    if (mnemonic.has_value()) text = WithMnemonic(text, *mnemonic);
-    if (!dots.empty()) {
-      text.resize(text.find_last_not_of(". ") + 1);
-      text += dots;
-    }
-    return write == nullptr ? text : write(text);
-  };
-  return passage;
+  return Respelled(std::move(passage), [mnemonic, dots](auto translation) {
+    std::string spelled(translation);
+    if (mnemonic.has_value()) spelled = WithMnemonic(spelled, *mnemonic);
+    if (dots.empty()) return spelled;
+    spelled.resize(spelled.find_last_not_of(". ") + 1);
+    return spelled + dots;
+  });
 }
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 //
 //   &Open the file...      passage   Open the file              "Öffne die Datei" -> &Öffne die
 //   Datei... {0} none|{1} one cat   passages  none / one cat, on lines of one passage
+//   {n, plural, one {a} other {b}}  passages  a / b, on lines, too (icu_message.h)
 //
 // A mnemonic (& of Qt and Windows, _ of GTK, ~ of others) is taken out, and put in front of the
 // same letter of the translation if it has that, else of its first one.  Dots at the end that say
@@ -18,8 +19,8 @@
 
 namespace dragoman {
 
-// The passage without all that; its translation gets it back.
-Passage ProgramText(Passage passage);
+// The passage without all that; its translation gets it back.  `patience` counts its elements.
+Passage ProgramText(Passage passage, Patience* patience);
 
 }  // namespace dragoman
 

@@ -11,10 +11,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "documents/icu_message.h"
 #include "documents/inline_text.h"
+#include "documents/message_format.h"
 #include "documents/passage_list.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -163,29 +161,13 @@ class PropertiesReader {
     return absl::OkStatus();
   }
 
-  // A value with {0} is read by MessageFormat, in which "''" is an apostrophe, and "'{" begins what
-  // it does not read until the next apostrophe.
   void Add(size_t begin, size_t end, const std::string& value) {
-    InlineText text(&patience_);
-    const Encoding encoding = encoding_;
-    if (!FindIcuTexts(value).empty()) {
-      text.Text(value);
-      text.CutBranches();
-      return AddPassage(std::move(text).ToPassage(begin, end, line_, [encoding](auto translation) {
-        return SpellValue(translation, encoding);
-      }));
-    }
-    const bool format = TakeFormat(value, &text);
-    if (!format) {
-      text = InlineText(&patience_);
-      text.Text(value);
-    }
-    if (!text.has_words()) return;
-    AddPassage(std::move(text).ToPassage(begin, end, line_, [format, encoding](auto translation) {
-      const std::string characters(translation);
-      return SpellValue(format ? absl::StrReplaceAll(characters, {{"'", "''"}}) : characters,
-                        encoding);
-    }));
+    const auto spell = [encoding = encoding_](std::string_view characters) {
+      return SpellValue(characters, encoding);
+    };
+    auto message = MessageFormatPassage(begin, end, line_, value, false, spell, &patience_);
+    AddPassage(message.has_value() ? *std::move(message)
+                                   : PlainPassage(begin, end, line_, value, spell));
   }
 
   // A value does not begin with what may stand between it and its key.
@@ -196,66 +178,6 @@ class PropertiesReader {
       return value;
     };
     passages_.Add(std::move(passage));
-  }
-
-  // Reads a value of MessageFormat: what it quotes, and an argument in apostrophes, is kept whole.
-  // False if it has no argument, nor an apostrophe besides what it quotes.
-  bool TakeFormat(std::string_view value, InlineText* text) const {
-    bool format = false, doubles = false, quotes = false;
-    size_t done = 0, at = 0;
-    const auto keep = [&](size_t size, std::string_view shown) {
-      text->Text(value.substr(done, at - done));
-      text->Opaque(SpellValue(value.substr(at, size), encoding_), shown);
-      done = at += size;
-    };
-    for (size_t close = value.find('}'); at < value.size();) {
-      if (close < at) close = value.find('}', at);
-      const std::string_view rest = value.substr(at);
-      const size_t brace = close == value.npos ? close : close - at;
-      if (rest.starts_with("''{") && IsArgument(rest.substr(2), brace - 2) &&
-          rest.substr(brace + 1).starts_with("''")) {
-        keep(brace + 3, rest.substr(1, brace + 1));
-        format = true;
-      } else if (rest.starts_with("''")) {
-        text->Text(value.substr(done, at + 1 - done));
-        done = at += 2;
-        doubles = true;
-      } else if (rest.starts_with("'{") || rest.starts_with("'}")) {
-        size_t quote = std::min(rest.find('\'', 1), rest.size() - 1);
-        // '{'0'}'
-        const size_t next = rest.find_first_of(" '{}", quote + 1);
-        if (next != rest.npos && rest.substr(next).starts_with("'}'")) quote = next + 2;
-        keep(quote + 1, rest.substr(1, quote - 1));
-        quotes = true;
-      } else if (IsArgument(rest, brace)) {
-        format = true;
-        if (rest.substr(0, brace).find(',') != rest.npos) {
-          keep(ArgumentSize(rest), rest.substr(0, brace + 1));  // {0,number,#.##}
-        } else {
-          at += brace + 1;
-        }
-      } else {
-        ++at;
-      }
-    }
-    text->Text(value.substr(done));
-    return format || (doubles && quotes);
-  }
-
-  // "{0}", "{1,date}", with the first closing brace there.
-  static bool IsArgument(std::string_view text, size_t brace) {
-    if (!text.starts_with('{') || brace >= text.size()) return false;
-    const size_t end = text.find_first_not_of("0123456789", 1);
-    return end > 1 && (text[end] == '}' || text[end] == ',');
-  }
-  // Up to the brace that closes it.
-  static size_t ArgumentSize(std::string_view text) {
-    int depth = 0;
-    for (size_t at = 0; at < text.size(); ++at) {
-      if (text[at] == '{') ++depth;
-      if (text[at] == '}' && --depth == 0) return at + 1;
-    }
-    return text.size();
   }
 
   const std::string_view part_;

@@ -95,8 +95,9 @@ const Sample* SampleOf(const DocumentFormat& format) {
 std::vector<Passage> PassagesOf(const DocumentFormat& format, std::string_view part) {
   auto passages = format.reader(part, ReaderOptions(format));
   if (!passages.ok()) return {};
+  Patience patience{DocumentOptions()};
   for (Passage& passage : *passages) {
-    if (format.strings) passage = ProgramText(std::move(passage));
+    if (format.strings) passage = ProgramText(std::move(passage), &patience);
   }
   return *std::move(passages);
 }

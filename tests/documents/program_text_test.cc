@@ -5,13 +5,16 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/patience.h"
+
 namespace dragoman::program_text_test {
 namespace {
 
 // What is translated of a string, and what becomes of a translation.
 std::pair<std::string, std::string> Through(const std::string& text, const std::string& translation,
                                             PassageMarkup markup = PassageMarkup::kNone) {
-  const Passage passage = ProgramText({.text = text, .markup = markup});
+  Patience patience{DocumentOptions()};
+  const Passage passage = ProgramText({.text = text, .markup = markup}, &patience);
   return {passage.text, passage.write == nullptr ? translation : passage.write(translation)};
 }
 
@@ -52,10 +55,20 @@ TEST(ProgramText, PartsOfAPluralAreLines) {
             Pair("None\nOne\nMany", "{0} Keine|{1} Eine|[2,*] Viele"));
   EXPECT_EQ(Through("(0)[no cats];(1-7)[some]; (8-inf)[many cats];", "keine\neinige\nviele"),
             Pair("no cats\nsome\nmany cats", "(0)[keine];(1-7)[einige]; (8-inf)[viele];"));
-  for (const std::string text :
-       {"{count|cat|cats}", "a || b", "a\n|b|", "|a|", "(1)[a] or (2)[b]", "(x)[a]", "(1)[]"}) {
+  for (const std::string text : {"{count|cat|cats}", "The %|1$d| cats", "a || b", "a\n|b|", "|a|",
+                                 "(1)[a] or (2)[b]", "(x)[a]", "(1)[]"}) {
     EXPECT_EQ(Through(text, "x"), Pair(text, "x"));
   }
+}
+
+TEST(ProgramText, BranchesOfAMessageAreLines) {
+  const std::string message = "{n, plural, one {a dog} other {# '{'dogs'}'}}";
+  const std::string lines =
+      "<x1/>\na dog\n<x2/>\n{#} <x3 translate=\"no\">'{'</x3>dogs<x4 "
+      "translate=\"no\">'}'</x4>\n<x5/>";
+  EXPECT_EQ(Through(message, lines), Pair(lines, message));
+  EXPECT_EQ(Through("the {name}", "l'{name} d'or"), Pair("the {name}", "l’{name} d'or"));
+  EXPECT_EQ(Through("the '{'{name}", "l'{name}"), Pair("the '{'{name}", "l'{name}"));
 }
 
 }  // namespace

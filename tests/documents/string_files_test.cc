@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "documents/icu_message.h"
+#include "documents/program_text.h"
 #include "documents/readers.h"
 #include "engine/base/json.h"
 #include "engine/base/utf8.h"
@@ -26,6 +28,16 @@ std::string With(std::string_view translation, PassageReader reader, std::string
                  const DocumentOptions& options = {}) {
   return TranslatedBy([&](const Passage&) { return std::string(translation); }, reader, part,
                       options);
+}
+
+// The reader, and what is done with its passages as strings of a program.
+template <PassageReader reader>
+Passages AsStrings(std::string_view part, const DocumentOptions& options) {
+  Passages passages = reader(part, options);
+  if (!passages.ok()) return passages;
+  Patience patience(options);
+  for (Passage& passage : *passages) passage = ProgramText(std::move(passage), &patience);
+  return passages;
 }
 
 TEST(JsonReader, StringsAreTranslatedAndKeysKept) {
@@ -49,13 +61,16 @@ TEST(JsonReader, BranchesOfAMessageAreTextsOfTheirOwn) {
   constexpr std::string_view kPart =
       "[\"{n, plural, =0 {No \\u00e9} one {# dog of {name}} other{# {g, select, a {cats} other "
       "{birds}} here}}\"]";
-  EXPECT_THAT(TextsOf(ReadJson, kPart),
-              ElementsAre("No \u00e9", "{n} dog of {name}", "cats", "birds", "here"));
+  EXPECT_THAT(
+      TextsOf(AsStrings<ReadJson>, kPart),
+      ElementsAre("<x1/>\nNo \u00e9\n<x2/>\n{#} dog of {name}\n<x3/>\ncats\n<x4/>\nbirds\n<x5/>"
+                  "\nhere\n<x6/>"));
   EXPECT_EQ(
-      InUpperCase(ReadJson, kPart),
+      InUpperCase(AsStrings<ReadJson>, kPart),
       "[\"{n, plural, =0 {NO \\u00e9} one {# DOG OF {name}} other{# {g, select, a {CATS} other "
       "{BIRDS}} HERE}}\"]");
-  EXPECT_THAT(TextsOf(ReadJson, "[\"{when, date, short} or {a, b\"]"),
+  EXPECT_EQ(Unchanged(AsStrings<ReadJson>, kPart), kPart);
+  EXPECT_THAT(TextsOf(AsStrings<ReadJson>, "[\"{when, date, short} or {a, b\"]"),
               ElementsAre("{when, date, short} or {a, b"));
 }
 
@@ -108,7 +123,8 @@ TEST(JsonReader, WhatCannotBeReadIsNotWritten) {
 }
 
 TEST(JsonReader, ApostrophesDoNotQuoteBraces) {
-  EXPECT_EQ(With("l'{name} d'or", ReadJson, "[\"the {name}\"]"), "[\"l\u2019{name} d'or\"]");
+  EXPECT_EQ(With("l'{name} d'or", AsStrings<ReadJson>, "[\"the {name}\"]"),
+            "[\"l\u2019{name} d'or\"]");
 }
 
 TEST(JsonReader, RefusesWhatIsDamaged) {
@@ -129,14 +145,15 @@ TEST(ArbReader, RemarksAreKeptAndTheLocaleFollows) {
   EXPECT_EQ(Unchanged(ReadArb, kPart), kPart);
   EXPECT_EQ(With("ist '{'da'}'", ReadArb, "{\"a\": \"is '{'there'}'\"}"),
             "{\"a\": \"ist '{'da'}'\"}");
-  EXPECT_EQ(With("l'{name} da", ReadArb, "{\"a\": \"the {name}\"}"),
+  EXPECT_EQ(With("l'{name} da", AsStrings<ReadArb>, "{\"a\": \"the {name}\"}"),
             "{\"a\": \"l\u2019{name} da\"}");
 }
 
 TEST(IcuMessage, FindsBranches) {
   const auto texts = [](std::string_view message) {
     std::vector<std::string> found;
-    for (const IcuText& text : FindIcuTexts(message)) {
+    Patience patience{DocumentOptions()};
+    for (const IcuText& text : FindIcuTexts(message, &patience)) {
       found.emplace_back(message.substr(text.begin, text.end - text.begin));
     }
     return found;
@@ -149,6 +166,122 @@ TEST(IcuMessage, FindsBranches) {
   EXPECT_THAT(texts("{a} {b}"), IsEmpty());
   EXPECT_THAT(texts("{n, plural, one{a} other{b}"), IsEmpty());
   EXPECT_THAT(texts("{n, plural, one}"), IsEmpty());
+}
+
+// What a message says, in all its branches, as ICU reads it.
+std::string Said(std::string_view message, size_t* at, bool plural) {
+  std::string said;
+  const auto peek = [&] { return *at < message.size() ? message[*at] : '}'; };
+  while (peek() != '}') {
+    const char c = message[(*at)++];
+    if (c == '\'' && peek() == '\'') {
+      said += message[(*at)++];
+    } else if (c == '\'' && (peek() == '{' || peek() == '}' || (plural && peek() == '#'))) {
+      for (; *at < message.size(); ++*at) {
+        if (message[*at] == '\'' && message.substr(*at + 1, 1) != "'") break;
+        *at += message[*at] == '\'';
+        said += message[*at];
+      }
+      ++*at;
+    } else if (c == '#' && plural) {
+      said += "<>";
+    } else if (c == '{') {
+      const size_t begin = *at, comma = message.find_first_of(",}", begin);
+      const std::string_view type = message.substr(comma + 1);
+      const bool branches = type.starts_with(" plural,") || type.starts_with(" select,");
+      for (int depth = 1; depth > 0; ++*at) {
+        if (branches && peek() == '{') {
+          said += "(" + Said(message, &++*at, plural || type.starts_with(" plural,")) + ")";
+        } else if (peek() == '{') {
+          ++depth;
+        } else if (peek() == '}') {
+          --depth;
+        } else if (peek() == '\'' && !branches) {
+          *at = message.find('\'', *at + 1);
+        }
+      }
+      const std::string_view argument = message.substr(begin, *at - begin);
+      if (!branches) absl::StrAppend(&said, "<", std::hash<std::string_view>()(argument), ">");
+    } else {
+      said += c;
+    }
+  }
+  return said;
+}
+
+std::string RandomMessage(std::mt19937_64* random, int depth, bool branches) {
+  constexpr std::string_view kPieces[] = {"dog", " a dog ", "don't",
+                                          "'' ", "'{1}'",   "'{'1'}' ",
+                                          "{0}", "{n}",     "{2, date, 'o''clock }' y}",
+                                          "#",   "'#' ",    "{3, number, ::percent}",
+                                          " "};
+  std::string text;
+  for (size_t size = 1 + (*random)() % 4; size > 0; --size) {
+    text += kPieces[(*random)() % std::size(kPieces)];
+  }
+  if (!branches && (depth == 3 || (*random)() % 3 > 0)) return text;
+  const bool plural = (*random)() % 2 == 0;
+  text += plural ? "{5, plural, offset:1 =0 {" : "{6, select, 7 {";
+  text += RandomMessage(random, depth + 1, false) + "}\n other{";
+  text += RandomMessage(random, depth + 1, false) + "}}";
+  return text.append(kPieces[(*random)() % std::size(kPieces)]);
+}
+
+TEST(IcuMessage, SaysWhatTheTranslationDoes) {
+  const auto translate = [](std::string_view text, PassageMarkup markup) {
+    return absl::StrReplaceAll(UpperCase(text, markup), {{"O", "'"}});
+  };
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 3000; ++i) {
+    const std::string message = RandomMessage(&random, 0, true);
+    const std::string part = nlohmann::json::array({message}).dump();
+    const std::string out = TranslatedBy(
+        [&](const Passage& passage) { return translate(passage.text, passage.markup); },
+        AsStrings<ReadJson>, part);
+    const auto json = nlohmann::json::parse(out, nullptr, /*allow_exceptions=*/false);
+    ASSERT_TRUE(json.is_array()) << out;
+    size_t at = 0, translated_at = 0;
+    const std::string translated = json[0];
+    const std::string want = translate(Said(message, &at, false), PassageMarkup::kNone);
+    EXPECT_EQ(absl::StrReplaceAll(Said(translated, &translated_at, false), {{"\u2019", "'"}}), want)
+        << message << "\n"
+        << translated;
+    EXPECT_EQ(translated_at, translated.size()) << translated;
+    const auto branches = [](std::string_view of) {
+      size_t read = 0;
+      const std::string said = Said(of, &read, false);
+      EXPECT_EQ(read, of.size()) << of;
+      return std::count(said.begin(), said.end(), '(');
+    };
+    for (const auto& [name, bad] : BadTranslators()) {
+      const auto badly =
+          nlohmann::json::parse(TranslatedBy(bad, AsStrings<ReadJson>, part), nullptr,
+                                /*allow_exceptions=*/false);
+      ASSERT_TRUE(badly.is_array()) << name;
+      EXPECT_EQ(branches(badly[0].get<std::string>()), branches(message)) << name << badly;
+    }
+  }
+}
+
+TEST(IcuMessage, TagsAroundAnArgumentAreNoPartOfTheTexts) {
+  EXPECT_THAT(TextsOf(AsStrings<ReadJson>, "[\"a <b>{n, plural, other {<i>c</i> d}}</b> e <i>\"]"),
+              ElementsAre("<x1/>\na\n<x2/>\n&lt;i&gt;c&lt;/i&gt; d\n<x3/>\ne\n<x4/>"));
+}
+
+TEST(StringReaders, AllTranslateTheBranchesOfMessages) {
+  constexpr std::string_view kMessage = "{n, plural, one {a '{b}'} other {# it''s}}";
+  constexpr std::string_view kTranslated = "{n, plural, one {A '{b}'} other {# IT''S}}";
+  const auto in = [](const std::string& before, std::string_view message, std::string after) {
+    return before + std::string(message) + after;
+  };
+  EXPECT_EQ(InUpperCase(AsStrings<ReadYaml>, in("k: \"", kMessage, "\"")),
+            in("k: \"", kTranslated, "\""));
+  EXPECT_EQ(InUpperCase(AsStrings<ReadPo>, in("msgid \"", kMessage, "\"\nmsgstr \"\"\n")),
+            in("msgid \"", kMessage, "\"\nmsgstr \"") + in("", kTranslated, "\"\n"));
+  EXPECT_EQ(InUpperCase(AsStrings<ReadPhp>, in("<?php return [\"", kMessage, "\"];")),
+            in("<?php return [\"", kTranslated, "\"];"));
+  EXPECT_EQ(InUpperCase(AsStrings<ReadProperties>, in("a=", kMessage, "\n")),
+            in("a=", kTranslated, "\n"));
 }
 
 TEST(PropertiesReader, ValuesAreTranslated) {
@@ -172,10 +305,15 @@ TEST(PropertiesReader, CharactersAreWrittenInTheEncodingOfTheFile) {
 TEST(PropertiesReader, TheTextsOfAChoiceAreTranslated) {
   constexpr std::string_view kPart =
       "a={0,choice,0#no cats|1#one cat|1<{0,number,integer} cats} here\nb=don''t '{'0'}' it\n";
-  EXPECT_EQ(InUpperCase(ReadProperties, kPart),
+  EXPECT_EQ(InUpperCase(AsStrings<ReadProperties>, kPart),
             "a={0,choice,0#NO CATS|1#ONE CAT|1<{0,number,integer} CATS} HERE\n"
             "b=DON''T '{'0'}' IT\n");
-  EXPECT_EQ(Unchanged(ReadProperties, kPart), kPart);
+  EXPECT_EQ(Unchanged(AsStrings<ReadProperties>, kPart), kPart);
+  EXPECT_EQ(InUpperCase(AsStrings<ReadProperties>, "a={0,choice,0#a|1#b} in ''{1}'' or ''c''"),
+            "a={0,choice,0#A|1#B} IN ''{1}'' OR \\u2019C\\u2019");
+  // It is read twice if it has an argument.
+  EXPECT_EQ(InUpperCase(AsStrings<ReadProperties>, "a={0,choice,0#it''s|1#it''''s {0}}"),
+            "a={0,choice,0#IT\\u2019S|1#IT\\u2019S {0}}");
 }
 
 TEST(PropertiesReader, AValueDoesNotBeginWithASeparator) {
@@ -202,13 +340,11 @@ TEST(PropertiesReader, QuotedArgumentsOfMessagesComeBackWhole) {
   EXPECT_EQ(InUpperCase(ReadProperties, "a={0,number,#.##} of {1}"), "a={0,number,#.##} OF {1}");
 }
 
-TEST(PropertiesReader, BranchesOfAMessageAreLines) {
+TEST(PropertiesReader, WhatHasNotTheBranchesIsNotUsed) {
   constexpr std::string_view kPart = "a={n, plural, one {# dog} other {# dogs of {name}}}";
-  EXPECT_THAT(TextsOf(ReadProperties, kPart),
-              ElementsAre("<x1/>\n{n} dog\n<x2/>\n{n} dogs of {name}\n<x3/>"));
-  EXPECT_EQ(InUpperCase(ReadProperties, kPart),
-            "a={n, plural, one {# DOG} other {# DOGS OF {name}}}");
-  EXPECT_EQ(With("<x2/> Hund", ReadProperties, kPart), kPart);  // what has no branches is not used
+  EXPECT_THAT(TextsOf(AsStrings<ReadProperties>, kPart),
+              ElementsAre("<x1/>\n{#} dog\n<x2/>\n{#} dogs of {name}\n<x3/>"));
+  EXPECT_EQ(With("<x2/> Hund", AsStrings<ReadProperties>, kPart), kPart);
 }
 
 TEST(PropertiesReader, RefusesWhatIsDamaged) {

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "documents/inline_text.h"
+#include "documents/message_format.h"
 #include "documents/passage_list.h"
 #include "documents/plural_forms.h"
 #include "documents/readers.h"
@@ -40,6 +41,7 @@ struct PoString {
 
 struct PoEntry {
   int line = 0;
+  bool message = false;  // MessageFormat of Java reads it
   PoString context, id, plural;
   std::vector<std::pair<size_t, PoString>> forms;  // of msgstr, or msgstr[number]
 };
@@ -79,6 +81,7 @@ class PoReader {
  public:
   PoReader(std::string_view part, const DocumentOptions& options)
       : part_(part),
+        source_(options.source_language),
         language_(options.target_language),
         patience_(options),
         forms_(UsualPluralForms(options.target_language)) {}
@@ -102,7 +105,12 @@ class PoReader {
     if (at == end) return absl::OkStatus();
     if (part_[at] == '#') {
       // Comments stand in front of an entry.
-      return entry_.forms.empty() ? absl::OkStatus() : Finish();
+      if (!entry_.forms.empty()) RETURN_IF_ERROR(Finish());
+      const std::string_view comment = part_.substr(at, end - at);
+      if (comment.starts_with("#,") && comment.find(" java-format") != comment.npos) {
+        entry_.message = true;
+      }
+      return absl::OkStatus();
     }
     if (part_[at] == '"') {
       if (value_ == nullptr) return DamagedLine(line_, "want a keyword in front of the string");
@@ -202,16 +210,16 @@ class PoReader {
 
   // The entry that was read.
   absl::Status Finish() {
+    if (entry_.line == 0) return absl::OkStatus();
     PoEntry entry = std::exchange(entry_, {});
     value_ = nullptr;
-    if (entry.line == 0) return absl::OkStatus();
     if (!entry.id.present) return DamagedLine(entry.line, "has no msgid");
     if (entry.forms.empty()) return DamagedLine(entry.line, "has no msgstr");
     if (entry.id.text.empty() && !entry.context.present) return ReadHeader(entry);
     if (entry.plural.present) {
       AddPlural(entry);
     } else if (PoString& form = entry.forms[0].second; form.text.empty()) {
-      AddPassage(form.begin, form.end, entry.line, entry.id.text, "");
+      AddPassage(form.begin, form.end, entry, entry.id.text, "");
     }
     return absl::OkStatus();
   }
@@ -223,12 +231,21 @@ class PoReader {
         !IsNamed(charset, "utf8") && !IsNamed(charset, "us-ascii") && !IsNamed(charset, "ascii")) {
       return DamagedLine(entry.line, "is encoded in ", charset, ", want UTF-8");
     }
-    FillHeader(entry);
-    const std::string forms = After(header, "nplurals=");
+    // One in the source language, which becomes one of the translation.
+    const bool copy = !source_.empty() && !language_.empty() &&
+                      IsSameLanguage(After(header, "Language: "), source_) &&
+                      !IsSameLanguage(source_, language_);
+    FillHeader(entry, copy);
+    const std::string forms = copy ? "" : After(header, "nplurals=");
     if (forms.size() == 1 && forms[0] >= '1' && forms[0] <= '6') {
       forms_ = static_cast<size_t>(forms[0] - '0');
     }
     return absl::OkStatus();
+  }
+
+  static bool IsSameLanguage(std::string_view tag, std::string_view other) {
+    return IsNamed(tag.substr(0, tag.find_first_of("-_")),
+                   other.substr(0, other.find_first_of("-_")));
   }
 
   static std::string After(const std::string& header, std::string_view name) {
@@ -261,7 +278,7 @@ class PoReader {
   }
 
   // Notes the header with what it lacks, for when there is something to be translated.
-  void FillHeader(const PoEntry& entry) {
+  void FillHeader(const PoEntry& entry, bool copy) {
     passages_.AddBeforeNext(std::nullopt);
     if (language_.empty()) return;
     const PoString& value = entry.forms[0].second;
@@ -271,6 +288,11 @@ class PoReader {
               {"\"Language: \\n\"", LanguageField()},
               {"\"Language:\\n\"", LanguageField()},
               {"nplurals=INTEGER; plural=EXPRESSION;", UsualPluralRule(language_)}});
+    for (const std::string& field : {LanguageField(), PluralField()}) {
+      const size_t at = header.find(field.substr(0, field.find(':') + 1));
+      const size_t end = header.find("\\n\"", at);
+      if (copy && at != header.npos && end != header.npos) header.replace(at, end + 3 - at, field);
+    }
     if (!value.text.empty() && !value.text.ends_with('\n')) header.insert(header.size() - 1, "\\n");
     const auto lacks = [&](std::string_view name) { return header.find(name) == header.npos; };
     const size_t fields = header.size();
@@ -289,33 +311,44 @@ class PoReader {
     const size_t last = forms.back().second.end;
     const bool untranslated = std::all_of(
         forms.begin(), forms.end(), [](const auto& form) { return form.second.text.empty(); });
-    const std::string& one = forms_ > 1 ? entry.id.text : entry.plural.text;
+    // In Russian, the first form is that of 21, too, and must say the number.
+    const std::string rule = UsualPluralRule(language_);
+    const bool many = rule.substr(0, rule.find('?')).find('%') != rule.npos;
+    const bool says = entry.id.text.find_first_of("%{") != entry.id.text.npos;
+    const std::string& one = forms_ > 1 && (says || !many) ? entry.id.text : entry.plural.text;
     for (size_t i = 0; i < std::max(forms.size(), std::min(forms_, kMostForms)); ++i) {
       const std::string& text = i == 0 ? one : entry.plural.text;
       if (i >= forms.size()) {
-        AddPassage(last, last, entry.line, text, absl::StrCat(newline_, "msgstr[", i, "] "));
+        AddPassage(last, last, entry, text, absl::StrCat(newline_, "msgstr[", i, "] "));
       } else if (i + 1 == forms_ && forms.size() > forms_ && untranslated) {
-        return AddPassage(forms[i].second.begin, last, entry.line, text, "");
+        return AddPassage(forms[i].second.begin, last, entry, text, "");
       } else if (const PoString& form = forms[i].second; form.text.empty()) {
-        AddPassage(form.begin, form.end, entry.line, text, "");
+        AddPassage(form.begin, form.end, entry, text, "");
       }
     }
   }
 
-  void AddPassage(size_t begin, size_t end, int line, const std::string& text,
+  void AddPassage(size_t begin, size_t end, const PoEntry& entry, const std::string& text,
                   const std::string& keyword) {
     if (!HasWords(text)) return;
-    Passage passage = PlainPassage(begin, end, line, text,
-                                   [keyword, newline = newline_](std::string_view characters) {
-                                     return absl::StrCat(keyword, SpellPo(characters, newline));
-                                   });
+    const auto spell = [](std::string_view characters) { return std::string(characters); };
+    std::optional<Passage> message;
+    if (entry.message) {
+      message = MessageFormatPassage(begin, end, entry.line, text, true, spell, &patience_);
+    }
+    Passage passage = message.has_value() ? *std::move(message)
+                                          : PlainPassage(begin, end, entry.line, text, spell);
+    passage.write = [keyword, newline = newline_,
+                     write = std::move(passage.write)](std::string_view translation) {
+      return absl::StrCat(keyword, SpellPo(write(translation), newline));
+    };
     passage.bilingual = true;
     passages_.Add(std::move(passage));
   }
 
   const std::string_view part_;
   const bool has_plurals_ = part_.find("msgid_plural") != part_.npos;
-  const std::string language_;  // of the translation
+  const std::string source_, language_;  // of the texts, and of the translation
   const std::string newline_ = part_.find("\r\n") == part_.npos ? "\n" : "\r\n";
   Patience patience_;
   size_t forms_;  // of a plural

@@ -61,6 +61,8 @@ TEST(PoReader, PluralsHaveAsManyFormsAsTheHeaderSays) {
 
 TEST(PoReader, PluralsOfATemplateHaveTheUsualForms) {
   EXPECT_THAT(TextsOf(ReadPo, kPlural, {.target_language = "ru"}),
+              ElementsAre("%d dogs", "%d dogs", "%d dogs"));
+  EXPECT_THAT(TextsOf(ReadPo, kPlural, {.target_language = "pl"}),
               ElementsAre("one dog", "%d dogs", "%d dogs"));
   EXPECT_THAT(TextsOf(ReadPo, WithHeader("INTEGER"), {.target_language = "ja-JP"}),
               ElementsAre("%d dogs"));
@@ -88,9 +90,49 @@ TEST(PoReader, FillsWhatTheHeaderLacks) {
             "msgid \"a\"\nmsgstr \"b\"\n");
 }
 
+TEST(PoReader, AHeaderOfTheSourceLanguageBecomesThatOfTheTranslation) {
+  const auto header = [](const std::string& language, const std::string& forms) {
+    return "msgid \"\"\nmsgstr \"\"\n\"Language: " + language +
+           "\\n\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\"Plural-Forms: " + forms +
+           ";\\n\"\n\nmsgid \"a\"\nmsgstr \"";
+  };
+  const std::string english = header("en_US", "nplurals=2; plural=(n != 1)");
+  EXPECT_EQ(
+      InUpperCase(ReadPo, english + "\"\n", {.source_language = "en", .target_language = "ja"}),
+      header("ja", "nplurals=1; plural=0") + "A\"\n");
+  for (const std::string source : {"fr", ""}) {
+    EXPECT_EQ(
+        InUpperCase(ReadPo, english + "\"\n", {.source_language = source, .target_language = "ja"}),
+        english + "A\"\n");
+  }
+}
+
 TEST(PoReader, FuzzyEntriesWithoutTranslationAreTranslatedAndStayFuzzy) {
   EXPECT_EQ(InUpperCase(ReadPo, "#, fuzzy\nmsgid \"a\"\nmsgstr \"\"\n"),
             "#, fuzzy\nmsgid \"a\"\nmsgstr \"A\"\n");
+}
+
+TEST(PoReader, ApostrophesOfJavaAreDoubled) {
+  const auto entry = [](const std::string& flags, const std::string& id, const std::string& text) {
+    return "#, " + flags + "\nmsgctxt \"a\"\nmsgid \"" + id + "\"\nmsgstr \"" + text + "\"\n";
+  };
+  const auto with = [&](const std::string& flags, const std::string& id,
+                        const std::string& translation) {
+    const auto translate = [&](const Passage&) { return translation; };
+    return TranslatedBy(translate, ReadPo, entry(flags, id, ""));
+  };
+  EXPECT_EQ(with("java-format", "It''s {0}", "C'est {0}"),
+            entry("java-format", "It''s {0}", "C''est {0}"));
+  EXPECT_EQ(with("fuzzy, java-format", "dog", "l'eau"),
+            entry("fuzzy, java-format", "dog", "l''eau"));
+  for (const std::string other : {"no-java-format", "java-printf-format", "python-brace-format"}) {
+    EXPECT_EQ(with(other, "It {0}", "C'est {0}"), entry(other, "It {0}", "C'est {0}"));
+  }
+  // An argument that one apostrophe quotes is none.
+  EXPECT_EQ(with("java-format", "can't {0}, isn't {1}", "n'a <x1 translate=\"no\">{0}</x1> {1}"),
+            entry("java-format", "can't {0}, isn't {1}", "n''a '{0}' {1}"));
+  EXPECT_EQ(InUpperCase(ReadPo, entry("java-format", "a", "") + entry("c-format", "it''s", "")),
+            entry("java-format", "a", "A") + entry("c-format", "it''s", "IT''S"));
 }
 
 TEST(PoReader, LongTranslationsAreLines) {

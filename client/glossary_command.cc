@@ -3,8 +3,10 @@
 // A file has an entry in each line: a source and what may stand for it, separated by tabs.  A line
 // without a tab is of something that is not translated, one that begins with # is a comment, and a
 // backslash at the beginning says that it is none.  `dragoman glossary get` writes such a file.
-// A CSV file has the same columns, or those of DeepL: source, target and their languages.
+// A CSV file has the same columns, or those of DeepL: source, target and their languages; their
+// names may stand in the first row.
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -53,11 +55,20 @@ bool IsLanguage(const std::string& text) {
          });
 }
 
-// Whether all rows are those of DeepL: source, target, their languages.
-bool NameLanguages(const std::vector<TextRow>& rows) {
-  return absl::c_all_of(rows, [](const TextRow& row) {
-    return row.size() == 4 && IsLanguage(row[2]) && IsLanguage(row[3]);
-  });
+// Whether a row is one of DeepL: source, target, their languages.
+bool NamesLanguages(const TextRow& row) {
+  return row.size() == 4 && IsLanguage(row[2]) && IsLanguage(row[3]);
+}
+
+// Whether the first row names the columns: it says so, or is the only one without languages.
+bool HasHeader(const std::vector<TextRow>& rows) {
+  if (rows.size() < 2) return false;
+  const TextRow& first = rows[0];
+  const bool named = first.size() > 1 && absl::StartsWithIgnoreCase(first[0], "source") &&
+                     absl::StartsWithIgnoreCase(first[1], "target");
+  if (named) return true;
+  return first.size() == 4 && !NamesLanguages(first) &&
+         std::all_of(rows.begin() + 1, rows.end(), NamesLanguages);
 }
 
 v1::GlossaryDictionary* DictionaryOf(const std::string& source, const std::string& target,
@@ -78,7 +89,8 @@ absl::Status ReadFile(const GlossaryFlags& flags, v1::Glossary* glossary) {
   const bool csv = IsCsv(flags.file, text);
   ASSIGN_OR_RETURN(std::vector<TextRow> rows,
                    csv ? ReadCsvTable(flags.file, text) : ReadTable(flags.file));
-  const bool languages = csv && !rows.empty() && NameLanguages(rows);
+  if (csv && HasHeader(rows)) rows.erase(rows.begin());
+  const bool languages = csv && !rows.empty() && absl::c_all_of(rows, NamesLanguages);
   if (rows.empty()) DictionaryOf(flags.source, flags.target, glossary);
   for (TextRow& fields : rows) {
     std::string source = flags.source, target = flags.target;

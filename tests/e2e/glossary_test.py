@@ -35,6 +35,9 @@ class GlossaryTest(KeptThingsTest):
             ("house;Heim;Heims\nLondon\n", "house\tHeim\tHeims\nLondon\n"),
             ("sep=,\nhouse,\"a \"\"b\"\"\"\n", "house\ta \"b\"\n"),
             ("house,Heim,EN,DE\ncat,chat,EN,FR\n", "house\tHeim\ncat\tchat\n"),
+            ("Source,Target,SourceLang,TargetLang\nhouse,Heim,EN,DE\n", "house\tHeim\n"),
+            ("term,translation,from,to\nhouse,Heim,EN,DE\n", "house\tHeim\n"),
+            ("source;target\nhouse;Heim\n", "house\tHeim\n"),
         ):
             made = dragoman("glossary", "create", self.write("terms.csv", csv))
             name = made.splitlines()[1].split()[0]

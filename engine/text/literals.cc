@@ -193,7 +193,7 @@ constexpr Pattern kPatterns[] = {
     {kPlaceholder, kNothing, R"(\{%[^{}]*%\}|\{!![^{}]*!!\})"},
     // Python's and C#'s format, ICU without and with its cases, JSON, a name with spaces around it.
     {kPlaceholder, kNothing,
-     R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time)\b)"
+     R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time|duration|ordinal|spellout|list)\b)"
      R"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})"},
     {kPlaceholder, kNothing, R"(\{(?::[^{}\s]*)?\})", kInOrder},
     {kPlaceholder, kNothing, R"([$#%@]?\{(?:[^{}\s]*| *[\w.$-]+ *)\})"},
@@ -226,7 +226,7 @@ constexpr Pattern kPatterns[] = {
      R"([diouxXeEfFgGaAcspn@])",
      kInOrder},
     {kPlaceholder, kDigit, "%[-0]*\\d*r", kWholeWord | kInOrder},
-    {kPlaceholder, kDigit, R"(%L?\d{1,2})"},
+    {kPlaceholder, kDigit, R"(%L?\d{1,2}|%\|[\d$.+-]*[A-Za-z]?\|)"},
     // Only in strings: "20 % d'intérêts", "said !yes", ":p", "[sic]" are prose.
     {kPlaceholder, kWord, R"('\{'[^{}']*'\}'|'\{[^{}']*\}')", kInStrings},
     // Of XAML.
@@ -234,7 +234,7 @@ constexpr Pattern kPatterns[] = {
      R"(\{(?:(?:Template)?Binding|(?:Static|Dynamic)Resource|x:[A-Z]\w+)\b)"
      R"((?:[^{}]|\{[^{}]*\})*\})",
      kInStrings},
-    {kPlaceholder, kNumber, "% [+#0]*\\d*[di]", kWholeWord | kInStrings | kInOrder},
+    {kPlaceholder, kNumber, "% [+#0]*\\d*[di]|%[+#]?[qvT]", kWholeWord | kInStrings | kInOrder},
     {kPlaceholder, kDigit, "%[A-Z][A-Z0-9_]+", kWholeWord | kInStrings},
     {kPlaceholder, kWord,
      R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|:[A-Z]\w+|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",

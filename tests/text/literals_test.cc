@@ -145,6 +145,8 @@ TEST(Literals, AnEmojiIsOneLiteralWithAllThatBelongsToIt) {
 TEST(Literals, OfAnyTextAreWholeAndAlone) {
   for (const std::string literal : {"%r",
                                     "%I64u",
+                                    "%|2$d|",
+                                    "{n, duration}",
                                     "%[1]s",
                                     "%[name]s",
                                     "%NAME%",
@@ -262,6 +264,8 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 
 TEST(Literals, OfStringsAreOrdinaryInProse) {
   for (const std::string literal : {"% d",
+                                    "%q",
+                                    "%+v",
                                     "%NAME",
                                     ":name",
                                     ":Name",

@@ -134,11 +134,13 @@ using enum NotAfter;
 #define SMALL(name, what) "<" name "(?: [^<>]*)?>" what "</" name ">"
 #define SIGNED R"([+\-−]?\d{0,3}[+\-−]?)"
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
+#define SPACE R"([ \x{A0}\x{202F}])"
+#define AMOUNT R"((?:\d{1,3}(?:)" SPACE R"(\d{3})+(?:,\d+)?|\d+(?:[.,']\d+)*))"
+#define SCALE "(?:[kKMB]|bn|m)?"
 
 constexpr Pattern kPatterns[] = {
-    // Files of a kind, "*.txt", which would begin what is emphasized; prices as "US$30".
+    // Files of a kind, "*.txt", which would begin what is emphasized.
     {kPath, kWord, R"(\*\.(?:\*|\w+|\{\w+(?:,\w+)*\}))"},
-    {kCode, kWord, R"([A-Z]{1,3}\$\d+(?:[.,]\d+)*)", kWholeWord},
     // What stands around words in Markdown and in forums: **x**, [x](y), [b]x[/b].
     {kTag, kNothing, R"(\*{2,3}([^*\s](?:[^*\n]*[^*\s])?)\*{2,3})", 0, HasEqualEnds},
     {kTag, kNothing, R"(~~([^~\n]+)~~)"},
@@ -255,6 +257,11 @@ constexpr Pattern kPatterns[] = {
     {kCode, kNothing, R"(\[\d{1,3}\])"},  // a note
     {kTag, kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
     {kHandle, kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
+    // Prices: "$5", "US$30–40", "$1.5M", "1 000 €"; of "2020 $5" only the last.
+    {kCode, kWord,
+     R"([-+−]?[A-Z]{0,3}\p{Sc})" SPACE "?" AMOUNT SCALE R"((?:[-–]\p{Sc}?)" AMOUNT SCALE
+     ")?|" AMOUNT "(?:[-–]" AMOUNT ")?" SPACE R"(?\p{Sc}\B)",
+     kWholeWord},
     {kCode, kWord, R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)",
      kWholeWord},
     {kCode, kWord, R"([0-9A-Fa-f]{12,})", kWholeWord, IsHash},
@@ -339,6 +346,9 @@ constexpr Pattern kPatterns[] = {
 #undef SMALL
 #undef SIGNED
 #undef URL_CHARACTER
+#undef SPACE
+#undef AMOUNT
+#undef SCALE
 
 bool Counts(const Pattern& pattern, TextSource source) {
   return (pattern.flags & kInStrings) == 0 || source == TextSource::kStrings;

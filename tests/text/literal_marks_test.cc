@@ -104,7 +104,7 @@ TEST(LiteralMarks, AnEmojiIsNotRead) {
 }
 
 TEST(LiteralMarks, PunctuationIsTheModelsAffair) {
-  MarkedText text = ReadPlain("«A» – “b”… ☃, c→d $5 (f)", false);
+  MarkedText text = ReadPlain("«A» – “b”… ☃, c→d $ e (f)", false);
   MarkLiterals([](std::string_view) { return false; }, &text);
   std::vector<std::string> kept;
   for (const Mark& mark : text.marks) {

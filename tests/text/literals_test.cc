@@ -52,16 +52,38 @@ TEST(Literals, PlaceholdersOfManyLanguagesAreFound) {
               ElementsAre("{n, plural, one {# file} other {{n} files}}"));
 }
 
-TEST(Literals, KindsOfFilesPricesWithLettersAndClassesAreFound) {
+TEST(Literals, KindsOfFilesAndClassesAreFound) {
   EXPECT_THAT(Found("Images (*.png *.jpg)|*.*, *.{js,ts}"),
               ElementsAre("*.png", "*.jpg", "*.*", "*.{js,ts}"));
   EXPECT_THAT(Found("{!! $raw !!} and {{ $x }}"), ElementsAre("{!! $raw !!}", "{{ $x }}"));
-  EXPECT_THAT(Found("It is US$30, R$1,000.50 or NT$9. $5"),
-              ElementsAre("US$30", "R$1,000.50", "NT$9"));
   EXPECT_THAT(Found("Open com.example.Cat or java.util.List."),
               ElementsAre("com.example.Cat", "java.util.List"));
   EXPECT_THAT(Found("Use -o FILE.txt or --output=FILE.txt now.", TextSource::kStrings),
               ElementsAre("-o FILE.txt", "--output=FILE.txt"));
+}
+
+// A sign and its number are one, on whichever side it stands.
+TEST(Literals, PricesAreFound) {
+  EXPECT_THAT(Found("It is US$30, R$1,000.50 or NT$9. $5"),
+              ElementsAre("US$30", "R$1,000.50", "NT$9", "$5"));
+  EXPECT_THAT(Found("In 2020 $5, 2021 $6 or 5 $10 bills, 1234567 €."),
+              ElementsAre("$5", "$6", "$10", "1234567 €"));
+  EXPECT_THAT(Found("I have 5 $HOME and $x or %1$s."), ElementsAre("$HOME", "$x", "%1$s"));
+  EXPECT_THAT(Found("A $5-a-day ($12) plan: $20/month or $5 million."),
+              ElementsAre("$5", "($12)", "$20", "$5"));
+  constexpr const char* kSigns[] = {"$", "€", "£", "¥", "₹", "₽", "₩", "¢"};
+  constexpr const char* kAmounts[] = {"5",    "12",    "1,000", "1.000,50", "1 000 000",
+                                      "3.50", "1'000", "0",     "12345678"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    const std::string sign = kSigns[random() % std::size(kSigns)],
+                      amount = kAmounts[random() % std::size(kAmounts)];
+    for (const std::string& price :
+         {sign + amount, sign + " " + amount, amount + sign, amount + " " + sign,
+          amount + "\u00a0" + sign, "-" + sign + amount, sign + amount + "–" + sign + amount}) {
+      EXPECT_THAT(Found("The cat costs " + price + ", the dog too."), ElementsAre(price));
+    }
+  }
 }
 
 TEST(Literals, InlineCodeIsFoundWithItsRole) {
@@ -338,7 +360,7 @@ TEST(Literals, OrdinaryProseHasNone) {
   for (const char* text :
        {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
         "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law 1.",
-        "It costs $5 and/or $100; it's :) and 20 % d'intérêts, Tom & Ann, 12:30, 50 % der Leute.",
+        "It's :) and/or 20 % d'intérêts, Tom & Ann, 12:30:45, 50 % der Leute, he/she, audio/video.",
         "a,b and well-known iPhone, the years 1990-1995, \"he --but not she-- said\".",
         "Er sagte: »Nein« – z. B. heute, d. h. am 3. Mai um 14:30 Uhr."}) {
     EXPECT_THAT(Found(text), IsEmpty()) << text;

@@ -61,9 +61,14 @@ bool IsVersion(std::string_view text) {
 
 // A hash has letters and digits; a word has no digits, and a number no letters.
 bool IsHash(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return std::any_of(text.begin(), text.end(), is_digit) &&
-         !std::all_of(text.begin(), text.end(), is_digit);
+  return std::any_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+         std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A'; });
+}
+
+// "en-US", not "ex-US".
+bool IsLocale(std::string_view text) {
+  return !text.starts_with("ex-") && !text.starts_with("un-") && !text.starts_with("co-") &&
+         !text.starts_with("re-");
 }
 
 // "d.h" and "i.c" are abbreviations.
@@ -132,6 +137,7 @@ using enum NotAfter;
   "(?:" CODE_IN("code") "|" CODE_IN("kbd") "|" CODE_IN("samp") "|" CODE_IN("var") "|" CODE_IN( \
       "tt") ")"
 #define SMALL(name, what) "<" name "(?: [^<>]*)?>" what "</" name ">"
+#define CLASS R"((?:\[\^?\w-\w[^\[\]\s]*\]|\\[dDwWsS])(?:[+*?]|\{\d+(?:,\d*)?\})?)"
 #define SIGNED R"([+\-−]?\d{0,3}[+\-−]?)"
 #define URL_CHARACTER R"([\w\-.~:/?#\[\]@!$&()*+,;=%{}'\p{Latin}\p{Greek}\p{Cyrillic}])"
 #define SPACE R"([ \x{A0}\x{202F}])"
@@ -162,19 +168,24 @@ constexpr Pattern kPatterns[] = {
          "sub", SIGNED) "|" SMALL("sup", SIGNED) ")(?:[A-Z][a-z]?)*)+|[a-z]" SMALL("sub", "[a-z]"),
      kWholeWord},
     {kTag, kNothing,
-     R"(</?[A-Za-z][\w:.-]*(?:\s+[\w:.@-]+(?:=(?:"(?:[^"<>]|\\")*"|'[^'<>]*'|\\"[^"<>]*\\"|[^\s"'<>]+))?)*\s*/?>)"},
+     R"(</?[A-Za-z][\w:.-]*(?:\s+(?:[*#]\w|\(\w+\)|\[\w)?[\w:.@\]-]*(?:=(?:"(?:[^"<>]|\\")*"|'[^'<>]*'|\\"[^"<>]*\\"|[^\s"'<>]+))?)*\s*/?>)"},
     {kTag, kNothing, R"(</?\d+\s*/?>)"},
     {kAddress, kWord,
-     R"((?:(?i:https?|ftps?|sftp|file|wss?|ssh|git|svn|ldaps?|irc)://|)"
-     R"((?:mailto|tel|sms|geo|magnet|data|urn):))" URL_CHARACTER "+",
+     R"((?:(?i:https?|ftps?|sftp|file|wss?|ssh|git|svn|ldaps?|irc|s3|smb|nfs|rtsp|app|)"
+     R"((?:jdbc:)?(?:postgres|postgresql|mysql|mongodb|redis|amqp))://|)"
+     R"((?:mailto|tel|sms|geo|magnet|data|urn|doi):))" URL_CHARACTER "+",
      kTrims},
-    {kAddress, kWord, R"([\w.+%-]{0,63}[\w+%-]@[\w-]+(?:\.[\w-]+)+)"},
+    {kAddress, kWord,
+     R"([\w.+%-]{0,63}[\w+%-]@(?:[\w-]+(?:\.[\w-]+)+(?::~?[\w.-]*(?:/[\w.-]*)+)?|[\w-]+:~?/[\w./-]*))",
+     kTrims},
     {kAddress, kWord,
      R"((?:www\.)" URL_CHARACTER R"(+|)"
      R"((?:[a-z0-9][a-z0-9-]*\.)+(?:com|org|net|edu|gov|info|io|dev|app|ai|eu|de|fr|es|)"
      R"(it|nl|pl|pt|ru|uk|us|ch|at|be|se|br|cn|jp)(?:[/?#:])" URL_CHARACTER R"(*)?))",
      kWholeWord | kTrims},
-    {kPath, kWord, R"((?:[A-Za-z]:|\\\\[\w.-]+)\\(?:[^\s<>"|?*:;,]*[\w\\])?)"},
+    {kPath, kWord,
+     R"((?:[A-Za-z]:|\\\\[\w.-]+)\\(?:[^\s<>"|?*:;,\\]+(?: [^\s<>"|?*:;,\\]+){0,2}\\)*)"
+     R"((?:[^\s<>"|?*:;,]*[\w\\])?|HKEY_\w+(?:\\\w+)*)"},
     {kPath, kWord,
      R"((?:(?:~|\.\.?)/[\w.@+{}$-]+|/[\w.@+{}$-]+/[\w.@+{}$-]*)(?:/[\w.@+*{}$-]+)*/?)", kTrims},
     {kPath, kWord,
@@ -195,10 +206,12 @@ constexpr Pattern kPatterns[] = {
     {kPlaceholder, kNothing, R"(\{%[^{}]*%\}|\{!![^{}]*!!\})"},
     // Python's and C#'s format, ICU without and with its cases, JSON, a name with spaces around it.
     {kPlaceholder, kNothing,
-     R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time|duration|ordinal|spellout|list)\b)"
+     R"(\{\s*\w+\s*,\s*(?:plural|select|selectordinal|choice|number|date|time|duration|ordinal|spellout|list)\b)"
      R"((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\})"},
-    {kPlaceholder, kNothing, R"(\{(?::[^{}\s]*)?\})", kInOrder},
-    {kPlaceholder, kNothing, R"([$#%@]?\{(?:[^{}\s]*| *[\w.$-]+ *)\})"},
+    {kPlaceholder, kNothing, R"(\{(?:!\w)?(?::[^{}\s]*(?:\{[^{}\s]*\}[^{}\s]*)*)?\})", kInOrder},
+    {kPlaceholder, kNothing, R"([$#]\{(?:[^{}\n]|\{[^{}\n]*\})*\}(?:/[\w.@-]*\w)*)"},
+    {kPlaceholder, kNothing, R"([$#%@]?\{(?:[^{}\s]*(?:\{[^{}\s]*\}[^{}\s]*)*| *[\w.$-]+ *)\})"},
+    {kPlaceholder, kNothing, R"(\{\d+(?:,-?\d+)?:[^{}\n]*\}|\{\w*:[^{}\n]*%[^{}\n]*\})"},
     {kPlaceholder, kNothing, R"(\{\s*"[^{}]*\})"},
     {kPlaceholder, kNothing, R"(\[\[[^\[\]\n]{1,80}\]\])"},
     // i18next's and vue-i18n's references to other strings.
@@ -214,12 +227,15 @@ constexpr Pattern kPatterns[] = {
      R"((?:[ ,./:T-]{0,2}%[-_0^#]?[A-Za-z])*\b)",
      kWholeWord},
     // Windows, Velocity, and others that put a sign on both sides.
-    {kPlaceholder, kDigit, R"(%[A-Za-z_]\w+%)", kWholeWord},
+    {kPlaceholder, kDigit, R"(%[A-Za-z_]\w+%(?:\\[A-Zac-egh-mo-qswyz.][\w.-]*(?:\\[\w.-]+)*)?)",
+     kWholeWord | kTrims},
     {kPlaceholder, kWord, R"(\$[A-Za-z_]\w*\$|#[A-Za-z_]\w*#)", kWholeWord},
     // Python, Ruby, Go, the shell, printf, Qt.
     {kPlaceholder, kNothing,
      R"(%(?:\(\w+\)|<\w+>|\[\w+\])[-+#0]*\d*(?:\.\d+)?[diouxXeEfFgGcrsa]?)"},
-    {kPlaceholder, kNothing, R"(\$\([^()\s]+\)|\$[A-Za-z_]\w*)"},
+    {kPlaceholder, kNothing,
+     R"(\$\([^()\s]+(?: [^()\s]+){0,2}\)|\$[A-Za-z_]\w*(?:(?:->|::?)[A-Za-z_]\w*|\.[a-z_]\w*|\[[^\[\]\s]+\])*(?:/[\w.@-]+)*)",
+     kTrims},
     {kPlaceholder, kNothing, R"((?:\d+(?:[.,]\d+)*)?%%)"},
     {kPlaceholder, kDigit,
      R"(%\d{1,2}\$[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL])?[diouxXeEfFgGaAcspn@])"},
@@ -227,8 +243,12 @@ constexpr Pattern kPatterns[] = {
      R"(%[-+#0']*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh?|ll?|[qjztL]|I(?:64|32))?)"
      R"([diouxXeEfFgGaAcspn@])",
      kInOrder},
-    {kPlaceholder, kDigit, "%[-0]*\\d*r", kWholeWord | kInOrder},
+    {kPlaceholder, kDigit, "%[-+#0]*\\d*(?:vd|[rvqtTw])", kWholeWord | kInOrder},
+    {kPlaceholder, kDigit, R"(%\d{1,2}:[-\d.]*[sdfgmnux])", kWholeWord},
     {kPlaceholder, kDigit, R"(%L?\d{1,2}|%\|[\d$.+-]*[A-Za-z]?\|)"},
+    // Regular expressions.
+    {kCode, kVisible, R"(\^[^\s$]+\$)"},
+    {kCode, kNothing, CLASS "(?:[-.@_]?" CLASS ")*", kWholeWord},
     // Only in strings: "20 % d'intérêts", "said !yes", ":p", "[sic]" are prose.
     {kPlaceholder, kWord, R"('\{'[^{}']*'\}'|'\{[^{}']*\}')", kInStrings},
     // Of XAML.
@@ -251,9 +271,9 @@ constexpr Pattern kPatterns[] = {
      R"((?:(?:[-./: T]|, ?|'T')(?:[yY]{2,4}|M{1,4}|[dD]{1,2}|E{1,4}|[Hh]{1,2}|m{2}|s{2}|S{1,3}|Z))+)",
      kWholeWord, IsDatePattern},
     {kCode, kWord, R"(#[#,]*0(?:\.[0#]+)?)", kWholeWord},
-    {kHandle, kWord, R"(@[A-Za-z_][\w.-]*\w(?:@[\w-]+(?:\.[\w-]+)+)?)"},
+    {kHandle, kWord, R"(@[A-Za-z_][\w.-]*\w(?:/[\w.-]*\w)*(?:@[\w-]+(?:\.[\w-]+)+)?)"},
     {kHandle, kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
-    {kCode, kWord, R"(#\d{1,5}|\d{4}-\d\d-\d\d)", kWholeWord},
+    {kCode, kWord, R"(#(?:[0-9A-Fa-f]{3,8}|\d{1,5})|\d{4}-\d\d-\d\d)", kWholeWord},
     {kCode, kNothing, R"(\[\d{1,3}\])"},  // a note
     {kTag, kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
     {kHandle, kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
@@ -264,10 +284,22 @@ constexpr Pattern kPatterns[] = {
      kWholeWord},
     {kCode, kWord, R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)",
      kWholeWord},
-    {kCode, kWord, R"([0-9A-Fa-f]{12,})", kWholeWord, IsHash},
+    {kCode, kWord,
+     R"((?:sha\d+|md5):[0-9a-f]+|[0-9A-Fa-f]{12,}|[0-9a-f]{7,}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{1,4})",
+     kWholeWord, IsHash},
+    // Tags of languages, types of media.
+    {kCode, kWord, "[a-z]{2}-(?:[A-Z][a-z]{3}-)?(?:[A-Z]{2}|419)", kWholeWord, IsLocale},
+    {kCode, kWord,
+     R"((?:application|audio|font|image|message|model|multipart|text|video)/)"
+     R"((?:[\w.-]+\+(?:xml|json|zip)|(?:x-|vnd\.)[\w.-]*\w|octet-stream|form-data|event-stream|)"
+     R"(json|xml|pdf|g?zip|javascript|html|css|plain|csv|markdown|png|jpeg|gif|webp|svg|mpeg|mp[34]|)"
+     R"(ogg|wav|\*))",
+     kWholeWord},
+    {kCode, kWord, R"([A-Z]{2}\d{2}(?: [0-9A-Z]{4}){3,7}(?: [0-9A-Z]{1,3})?)", kWholeWord},  // IBAN
     {kCode, kWord, R"(97[89][- ]?(?:\d[- ]?){9}[\dXx])", kWholeWord},
     {kCode, kWord, R"(\+\d[\d ()/-]{5,18}\d)", kWholeWord},
-    {kCode, kWord, R"((?:localhost|\d{1,3}(?:\.\d{1,3}){3})[:/]\d{1,5})", kWholeWord},
+    {kCode, kWord, R"((?:localhost|\d{1,3}(?:\.\d{1,3}){3})[:/]\d{1,5}(?:/[\w./?=&%#-]*[\w/])?)",
+     kWholeWord},
     {kCode, kWord,
      R"([vV]\d+(?:\.\d+)*(?:[-+.]?\w+)*|\d+(?:\.\d+){2,}(?:[-+]?[A-Za-z]\w*(?:[.+-]\w+)*)?)",
      kWholeWord, IsVersion},
@@ -278,11 +310,11 @@ constexpr Pattern kPatterns[] = {
     {kCode, kWord, R"(UTF-?(?:8|16|32)(?:LE|BE)?|ISO[- ]\d{3,5}(?:-\d+)*)", kWholeWord},
     {kCode, kWord,
      R"(C\+\+(?:\d\d)?|[CFJ]#|[A-Z]{1,4}(?:[/&][A-Z]{1,4})+|)"
-     R"((?:[A-Z][a-z]?)+\d+(?:[A-Z][a-z]?\d*)+|(?:[A-Z][a-z]?){2,}\d+)",
+     R"((?:[A-Z][a-z]?)+\d+(?:[A-Z][a-z]?\d*)+|(?:[A-Z][a-z]?){2,}\d+|[A-Z]\d{2,})",
      kWholeWord},
     {kCode, kWord,
      R"((?:(?:Ctrl|Control|Alt|Shift|Cmd|Command|Meta|Super|Win|Strg|Option|[⌘⌥⇧⌃])\+)+)"
-     R"((?:\w+|[^\w\s])|Ctrl-\w)",
+     R"((?:(?:&(?:amp;)?)?\w+|[^\w\s])|Ctrl-\w)",
      kWholeWord},
     {kCode, kWord, R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\(\))"},
     {kCode, kWord,
@@ -291,7 +323,8 @@ constexpr Pattern kPatterns[] = {
     // What models write as other digits; degrees; "9–5"; "18+"; a telephone number.
     {kCode, kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
     {kCode, kWord,
-     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d{1,4}–\d{1,4}|\d+\+|(?:\d{3}-)?\d{3}-\d{4})",
+     R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d+(?:[x×]\d+)+|[a-z_]\w+\([1-8]\)|)"
+     R"(\d{1,4}–\d{1,4}|\d+\+|(?:\d{3}-|\(\d{3}\) ?)?\d{3}-\d{4})",
      kWholeWord},
     {kPath, kVisible, "/[a-z][a-z0-9_-]+", kWholeWord},
     // Of a spreadsheet; the years of a copyright.
@@ -315,10 +348,12 @@ constexpr Pattern kPatterns[] = {
      R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
     // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "so.yes" and
     // "eBay" are prose.
-    {kCode, kVisible, R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-[A-Za-z?]|\.[a-z]{2,}(?:[.-][a-z]+)*)",
+    {kCode, kVisible,
+     R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-(?:D[A-Z]\w+(?:=\w+)?|[A-Za-z?])|\.[a-z]{2,}(?:[.-][a-z]+)*)",
      kWholeWord | kInStrings},
     {kCode, kWord,
-     R"([A-Z]{2,}-\d+|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]\w+(?:\.[a-z]\w+)+|)"
+     R"([yY]/[nN]|X(?:-[A-Z]\w+)+|Content-[A-Z]\w+|[a-z_]\w*(?:\[(?:\d+|[ijkn])\])+|)"
+     R"((?:rgb|hsl)a?\([^()\n]*\)|[A-Z]{2,}-\d+(?:-\d+)*|[a-z]+\d[a-z\d]*|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]\w+(?:\.[a-z]\w+)+|)"
      R"([a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
      kWholeWord | kInStrings},
     // Characters that are written out.  In prose "\n" and "\t" begin commands of TeX.
@@ -344,6 +379,7 @@ constexpr Pattern kPatterns[] = {
 #undef CODE_IN
 #undef CODE_ELEMENT
 #undef SMALL
+#undef CLASS
 #undef SIGNED
 #undef URL_CHARACTER
 #undef SPACE
@@ -370,7 +406,7 @@ const RE2& AnyOf(TextSource source) {
   const auto i = static_cast<size_t>(source);
   std::call_once(once[i], [source, i] {
     RE2::Options options(RE2::Quiet);
-    options.set_max_mem(64 << 20);  // the most; it is taken as texts need it
+    options.set_max_mem(128 << 20);  // the most; it is taken as texts need it
     std::string all;
     for (const Pattern& pattern : kPatterns) {
       if (!Counts(pattern, source)) continue;

@@ -557,7 +557,11 @@ constexpr std::pair<std::string_view, std::string_view> kEnclosing[] = {{"(", ")
                                                                         {"『", "』"},
                                                                         {"（", "）"},
                                                                         {"【", "】"},
-                                                                        {"《", "》"}};
+                                                                        {"《", "》"},
+                                                                        {"&quot;", "&quot;"},
+                                                                        {"&#39;", "&#39;"},
+                                                                        {"&lt;", "&gt;"},
+                                                                        {"\\\"", "\\\""}};
 
 // Joins placeholders with what touches them.
 class Joiner {
@@ -581,6 +585,8 @@ class Joiner {
       }
       literals_.push_back(literal);
       while (JoinPair()) {
+        const size_t size = literals_.size();
+        Enclose(size < 2 ? 0 : literals_[size - 2].span.end, Next(all, i), &literals_.back().span);
       }
     }
   }
@@ -602,41 +608,67 @@ class Joiner {
     return i + 1 < all.size() ? all[i + 1].span.begin : text_.size();
   }
 
-  bool StandsAlone(size_t first, size_t begin) const {
-    return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin)));
+  // Whether what begins there stands apart, or behind a bracket or quote.
+  bool MayOpen(size_t first, size_t begin) const {
+    return begin == first || begin == 0 || IsWhiteSpace(LastCodePoint(text_.substr(0, begin))) ||
+           text_.substr(begin - 1, 1).find_first_of("([<\"'") == 0;
   }
 
-  // "{size}MB", "{share}%", "{count}+", "$%d", "v%s"; not beyond [first, end).
+  // "{size}MB", "{share}%", "{count}+", "$%d", "v%s", "&%s", and no-break spaces beside other than
+  // punctuation; not beyond [first, end).
   void Widen(size_t first, size_t end, Literal* literal) const {
+    constexpr std::u32string_view kBefore = U"$€£¥&#+-=~±≈vVx", kAfter = U"%+$€£¥°";
+    constexpr std::u32string_view kFixed = U"\u00a0\u202f", kOpening = U"«‹";
     TextSpan& span = literal->span;
-    size_t unit = span.end;
-    while (unit < end && IsAsciiLetter(text_[unit])) ++unit;
-    constexpr size_t kLongestUnit = 2;
-    if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
-    while (span.end < end && unit == span.end && text_.substr(unit, 1).find_first_of("%+") == 0) {
-      ++span.end, ++unit;
+    const auto take_unit = [&] {
+      size_t unit = span.end;
+      while (unit < end && IsAsciiLetter(text_[unit])) ++unit;
+      constexpr size_t kLongestUnit = 2;
+      if (unit - span.end <= kLongestUnit && EndsWordAt(text_, unit)) span.end = unit;
+      return unit == span.end;
+    };
+    while (take_unit() && span.end < end) {
+      size_t next = span.end;
+      if (kAfter.find(NextCodePoint(text_, &next)) == kAfter.npos) break;
+      span.end = next;
     }
-    const size_t sign = span.begin - 1;
-    if (span.begin > first && text_.substr(sign, 1).find_first_of("$#+-=vVx") == 0 &&
-        (StandsAlone(first, sign) || text_.substr(sign - 1, 1).find_first_of("([<\"'") == 0)) {
-      span.begin = sign;
+    if (span.end < end) {
+      size_t next = span.end;
+      const bool fixed = kFixed.find(NextCodePoint(text_, &next)) != kFixed.npos;
+      size_t word = next;
+      if (fixed && next < end && IsWordCharacter(NextCodePoint(text_, &word))) span.end = next;
+    }
+    const auto before = [&] { return text_.substr(first, span.begin - first); };
+    const auto take = [&](std::u32string_view of) {
+      size_t begin = span.begin;
+      if (begin == first || of.find(LastCodePoint(before())) == of.npos) return begin;
+      while ((text_[--begin] & 0xC0) == 0x80) {
+      }
+      return begin;
+    };
+    const size_t sign = take(kBefore);
+    if (MayOpen(first, sign)) span.begin = sign;
+    const size_t space = take(kFixed);
+    if (space > first &&
+        kOpening.find(LastCodePoint(text_.substr(first, space - first))) == kOpening.npos) {
+      span.begin = space;
     }
   }
 
-  // "({0})", "<https://example.org>", “%s”.
+  // "({0})", "<https://example.org>", (“%s”).
   void Enclose(size_t first, size_t end, TextSpan* span) const {
     const std::string_view before = text_.substr(first, span->begin - first),
                            after = text_.substr(span->end, end - span->end);
     for (const auto& [open, close] : kEnclosing) {
       if (!before.ends_with(open) || !after.starts_with(close)) continue;
-      if (open.size() == 1 && !StandsAlone(first, span->begin - 1)) continue;
+      if (open.size() == 1 && !MayOpen(first, span->begin - 1)) continue;
       span->begin -= open.size();
       span->end += close.size();
-      return;
+      return Enclose(first, end, span);
     }
   }
 
-  // "<b>%s</b>": the last three, if they are a pair around a placeholder.
+  // "<b>%s</b>", "&quot;%s&quot;": the last three, if they are a pair around a placeholder.
   bool JoinPair() {
     const size_t size = literals_.size();
     if (size < 3) return false;
@@ -652,11 +684,14 @@ class Joiner {
     return true;
   }
 
-  // "<b>" and "</b>"; an isolate and its end.
+  // "<b>" and "</b>"; an isolate and its end; quotes that are written out.
   bool IsPair(const Literal& opening, const Literal& closing) const {
-    if (closing.kind == kInvisible) {
-      const std::string_view end = text_.substr(closing.span.begin, closing.span.size());
-      return end == "\u2069" || end == "\u202C";
+    const std::string_view begin = text_.substr(opening.span.begin, opening.span.size());
+    const std::string_view end = text_.substr(closing.span.begin, closing.span.size());
+    if (closing.kind == kInvisible) return end == "\u2069" || end == "\u202C";
+    if (closing.kind == kBreak) {
+      return std::find(std::begin(kEnclosing), std::end(kEnclosing), std::pair(begin, end)) !=
+             std::end(kEnclosing);
     }
     return opening.part == Literal::kOpens && closing.part == Literal::kCloses &&
            opening.name == closing.name;

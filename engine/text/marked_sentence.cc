@@ -290,6 +290,9 @@ ModelInput InputOf(std::string_view content, absl::Span<const SentenceMark> mark
     if (mark.kind != MarkKind::kOpaque) continue;
     add(content.substr(done, mark.text.begin - done), {done, mark.text.begin});
     apart = apart || !mark.absent;
+    size_t first = mark.text.begin;  // "Total:" and "\u00a0%s"
+    const bool spaced = mark.stand_in && IsWhiteSpace(NextCodePoint(content, &first));
+    if (spaced && !input.text.empty() && input.text.back() != ' ') input.text += ' ';
     add(mark.read, mark.text);
     apart = apart || !mark.read.empty();
     done = mark.text.end;

@@ -421,12 +421,15 @@ void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
     const size_t end = target.substr(0, spans_[m].begin).find_last_not_of(' ') + 1;
     const std::string_view said = target.substr(0, end);
     const bool same = !unread && !said.empty() && !before.empty() && said.back() == before.back();
-    if (end > 0 && (same || (ends_word(before) && (unread || ends_word(said))))) {
+    size_t first = mark.text.begin;  // white space of its own, "\u00a0%s"
+    const bool spaced = !unread && IsWhiteSpace(NextCodePoint(source, &first));
+    if (end > 0 && (same || spaced || (ends_word(before) && (unread || ends_word(said))))) {
       removed->push_back({end, spans_[m].begin});
     }
     // Behind a stand-in it may be the ending of a word.
     const bool opens =
-        unread || (m + 1 < marks_.size() && ends_word(source.substr(0, marks_[m + 1].text.begin)));
+        unread || IsWhiteSpace(LastCodePoint(source.substr(0, mark.text.end))) ||
+        (m + 1 < marks_.size() && ends_word(source.substr(0, marks_[m + 1].text.begin)));
     const size_t next = target.find_first_not_of(' ', spans_[m].end);
     if (opens && next != target.npos && begins_word(source.substr(mark.text.end)) &&
         begins_word(target.substr(next))) {

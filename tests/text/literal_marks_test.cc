@@ -55,6 +55,10 @@ TEST(LiteralMarks, AStandInIsANumberThatTheTextDoesNotHave) {
   EXPECT_EQ(ReadOf("Give 7294 to %s."), "Give 7294 to 7798.");
 }
 
+TEST(LiteralMarks, AFixedSpaceIsReadAsASpace) {
+  EXPECT_EQ(ReadOf("Total:\u00a0%s and %d\u00a0cats"), "Total: 7294 and 8005 cats");
+}
+
 TEST(LiteralMarks, TagsPartLiterals) {
   EXPECT_THAT(MarksOf("a (<i>%1$s</i>) {<b>0</b>} %s<br>%d b"),
               ElementsAre("%1$s in -1", "%1$s in 0", "0 in -1", "%s in -1", "%d in -1"));

@@ -86,6 +86,24 @@ TEST(Literals, PricesAreFound) {
   }
 }
 
+TEST(Literals, SignsAndFixedSpacesThatTouchAPlaceholderArePartOfIt) {
+  EXPECT_THAT(Found("about ~%s ±%d #%d &%s €{0} {0}€ {0}°C (≈{n})"),
+              ElementsAre("~%s", "±%d", "#%d", "&%s", "€{0}", "{0}€", "{0}°C", "(≈{n})"));
+  EXPECT_THAT(Found("Total\u00a0%s, total:\u202f%s and %s\u00a0cats"),
+              ElementsAre("\u00a0%s", "\u202f%s", "%s\u00a0"));
+  EXPECT_THAT(Found("Taille de %s\u00a0: «\u00a0%s\u00a0» ou « %s »"),
+              ElementsAre("%s", "«\u00a0%s\u00a0»", "« %s »"));
+}
+
+TEST(Literals, QuotesAndBracketsThatTouchAPlaceholderArePartOfIt) {
+  for (const std::string literal : {"(\"%s\")", "[(%1$s)]", "&quot;%s&quot;", "&lt;{name}&gt;",
+                                    "(&#39;%s&#39;)", "\"$5\"", "(“{0}”)"}) {
+    EXPECT_THAT(Found("The man sees " + literal + "."), ElementsAre(literal));
+  }
+  EXPECT_THAT(Found("say \\\"%s\\\" now", TextSource::kStrings), ElementsAre("\\\"%s\\\""));
+  EXPECT_THAT(Found("&quot;a&quot; %s&quot;"), ElementsAre("&quot;", "&quot;", "%s", "&quot;"));
+}
+
 TEST(Literals, InlineCodeIsFoundWithItsRole) {
   EXPECT_THAT(Found("Call `f(x)`, ``a b`` or :py:func:`g` as in `the manual`_."),
               ElementsAre("`f(x)`", "``a b``", ":py:func:`g`", "`the manual`_"));
@@ -325,6 +343,7 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "localhost:3000/api/v1",
                                     "user@host:/tmp/x",
                                     "${HOME}/bin",
+                                    "''%s''",
                                     "C:\\Program Files\\Cats\\a.txt",
                                     "00:1A:2B:3C:4D:5E",
                                     "@:{'x'}",

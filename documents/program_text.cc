@@ -25,15 +25,23 @@ bool InWord(char c) {
 
 struct Mnemonic {
   size_t begin = 0;
+  size_t part = 0;   // of the text between tabs and line breaks
   std::string mark;  // as it is written
   char letter = '\0';
 };
+
+bool EndsPart(char c) { return c == '\t' || c == '\n'; }
 
 // Whether the mark at `at`, which is `size` bytes, stands before the letter of a word that it
 // marks.
 bool MarksLetter(std::string_view text, size_t at, size_t size) {
   const size_t next = at + size;
-  if (next >= text.size() || !IsAsciiLetter(text[next])) return false;
+  if (next >= text.size()) return false;
+  if (at == 0 && text[at] == '&' && text.substr(next + 1).starts_with(' ') &&
+      absl::ascii_isdigit(static_cast<unsigned char>(text[next]))) {
+    return true;  // "&1 cats.txt"
+  }
+  if (!IsAsciiLetter(text[next])) return false;
   const bool begins = at == 0 || !InWord(text[at - 1]);
   const char mark = text[at];
   size_t end = next;
@@ -44,7 +52,7 @@ bool MarksLetter(std::string_view text, size_t at, size_t size) {
   if (mark == '&') {
     // "E&xit", not "AT&T", "a&nbsp;b" and "?a=1&b=2".
     if (end < text.size() && (text[end] == ';' || text[end] == '=')) return false;
-    return begins ? at == 0 || text[at - 1] != '&'
+    return begins ? at == 0 || (text[at - 1] != '&' && text[at - 1] != '+')  // "Ctrl+&S"
                   : IsAsciiLetter(text[at - 1]) && IsSmall(text[next]);
   }
   if (end < text.size() && (text[end] == mark || text[end] == '_' || text[end] == '/'))
@@ -69,38 +77,41 @@ std::optional<Mnemonic> FindMnemonic(std::string_view text, bool is_xml) {
       const size_t tag_end = tag == text.npos ? tag : text.find('>', tag);
       if (tag_end != text.npos && tag_end > at) continue;
       if (found.has_value()) return std::nullopt;
-      found = {at, std::string(mark), text[at + mark.size()]};
+      const std::string_view before = text.substr(0, at);
+      const auto part = std::count_if(before.begin(), before.end(), EndsPart);
+      found = {at, static_cast<size_t>(part), std::string(mark), text[at + mark.size()]};
     }
   }
   return found;
 }
 
-// The ends of tags, placeholders and references that begin at `at` of the text; `at` if there are
-// none.
+// The ends of tags, placeholders, references and shortcuts that begin at `at` of the text; `at` if
+// there are none.
 size_t SkipLiteral(std::string_view text, size_t at) {
   const char c = text[at];
   const size_t closing = c == '<' ? text.find('>', at) : c == '{' ? text.find('}', at) : text.npos;
   if (closing != text.npos) return closing + 1;
-  if (std::string_view("%$@&\\#:!").find(c) == std::string_view::npos) return at;
-  size_t end = at + 1;
+  size_t end = at;
+  while (end < text.size() && (at == 0 || !InWord(text[at - 1])) && IsAsciiLetter(text[end])) ++end;
+  const bool shortcut = end > at && text.substr(end, 1) == "+";  // "Ctrl+O"
+  if (!shortcut && std::string_view("%$@&\\#:!").find(c) == std::string_view::npos) return at;
+  end = at + 1;
   while (end < text.size() && !absl::ascii_isspace(static_cast<unsigned char>(text[end]))) ++end;
   return end;
 }
 
-// The translation with the mark before a letter.
-std::string WithMnemonic(std::string_view text, const Mnemonic& mnemonic) {
-  constexpr size_t kNone = std::string_view::npos;
-  size_t best = kNone;
+// Where a letter of bytes [begin, end) is marked best; npos if there is none.
+size_t PlaceOfMnemonic(std::string_view text, size_t begin, size_t end, char letter) {
+  size_t best = std::string_view::npos;
   int most = 0;  // 1: any letter; 2: the same; 3: the same, at the beginning of a word
-  for (size_t at = 0; at < text.size();) {
-    if (const size_t end = SkipLiteral(text, at); end > at) {
-      at = end;
+  for (size_t at = begin; at < end;) {
+    if (const size_t literal = SkipLiteral(text, at); literal > at) {
+      at = literal;
       continue;
     }
     const auto byte = static_cast<unsigned char>(text[at]);
-    if (byte == '\t' && best != kNone) break;  // "Open\tCtrl+O"
-    const bool same = absl::ascii_tolower(byte) ==
-                      absl::ascii_tolower(static_cast<unsigned char>(mnemonic.letter));
+    const bool same =
+        absl::ascii_tolower(byte) == absl::ascii_tolower(static_cast<unsigned char>(letter));
     const bool begins = at == 0 || !InWord(text[at - 1]);
     const int rank = same                                                  ? (begins ? 3 : 2)
                      : (IsAsciiLetter(text[at]) || byte >= 0xC3) && begins ? 1
@@ -108,7 +119,23 @@ std::string WithMnemonic(std::string_view text, const Mnemonic& mnemonic) {
     if (rank > most) best = at, most = rank;
     ++at;
   }
-  if (best == kNone) return std::string(text);
+  return best;
+}
+
+// The translation with the mark before a letter, if there is one in the same part of it: not in the
+// shortcut of "Open\tCtrl+O".
+std::string WithMnemonic(std::string_view text, const Mnemonic& mnemonic) {
+  const auto begin_of = [&](size_t part) {
+    size_t begin = 0;
+    for (; part > 0 && begin < text.size(); --part) {
+      begin = std::min(text.find_first_of("\t\n", begin), text.size() - 1) + 1;
+    }
+    return begin;
+  };
+  size_t best =
+      PlaceOfMnemonic(text, begin_of(mnemonic.part), begin_of(mnemonic.part + 1), mnemonic.letter);
+  if (best == text.npos) best = PlaceOfMnemonic(text, 0, text.size(), mnemonic.letter);
+  if (best == text.npos) return std::string(text);
   return absl::StrCat(std::string(text.substr(0, best)), mnemonic.mark,
                       std::string(text.substr(best)));
 }

@@ -31,6 +31,12 @@ TEST(ProgramText, AMnemonicIsPutBeforeALetter) {
             Pair("Open\tCtrl+O", "&Aufmachen\tCtrl+O"));
   EXPECT_EQ(Through("The cat\n&sleeps", "Die Katze\nschläft"),
             Pair("The cat\nsleeps", "Die Katze\n&schläft"));
+  EXPECT_EQ(Through("&Open\nCtrl+O", "Auf\nCtrl+O"), Pair("Open\nCtrl+O", "&Auf\nCtrl+O"));
+  EXPECT_EQ(Through("Ctrl+O\n&Open", "Ctrl+O\nAuf"), Pair("Ctrl+O\nOpen", "Ctrl+O\n&Auf"));
+  EXPECT_EQ(Through("&Open\nit", "Öffne es\t"), Pair("Open\nit", "&Öffne es\t"));
+  EXPECT_EQ(Through("{0}\t&Open", "Auf {0}"), Pair("{0}\tOpen", "&Auf {0}"));
+  EXPECT_EQ(Through("&Open (Ctrl+O)", "Auf (Ctrl+O)"), Pair("Open (Ctrl+O)", "&Auf (Ctrl+O)"));
+  EXPECT_EQ(Through("&1 The cat", "1 Die Katze"), Pair("1 The cat", "&1 Die Katze"));
   EXPECT_EQ(Through("&amp;Open <x1>it</x1>", "Öffne <x1>es</x1>", PassageMarkup::kXml),
             Pair("Open <x1>it</x1>", "&amp;Öffne <x1>es</x1>"));
 }
@@ -38,7 +44,8 @@ TEST(ProgramText, AMnemonicIsPutBeforeALetter) {
 TEST(ProgramText, OtherSignsAreNoMnemonics) {
   for (const std::string text :
        {"The cat && the dog", "AT&T", "Cats & dogs", "a&nbsp;b", "file_name", "__name__", "~/path",
-        "https://a.de/?a=1&b=2", "_a or _b", "<a target=\"_blank\">the cat</a>", "Who? Me...?"}) {
+        "https://a.de/?a=1&b=2", "_a or _b", "<a target=\"_blank\">the cat</a>", "Who? Me...?",
+        "Press Ctrl+&S", "Undo &%s", "The &1"}) {
     EXPECT_EQ(Through(text, "x"), Pair(text, "x"));
   }
 }

@@ -9,6 +9,7 @@ import contextlib
 import glob
 import http.client
 import io
+import itertools
 import json
 import math
 import os
@@ -270,8 +271,8 @@ class HostileTest(unittest.TestCase):
     def ask(self, method, path, body, seconds="30", token=TOKENS["attacker"], kind="application/json"):
         connection = http.client.HTTPConnection(self.server.http_address, timeout=60)
         try:
-            connection.request(method, path, body, {"Authorization": f"Bearer {token}", "X-Request-Timeout": seconds,
-                                                    "Content-Type": kind})
+            connection.request(method, path, body, {"X-Request-Timeout": seconds, "Content-Type": kind, **(
+                {"Authorization": f"Bearer {token}"} if token else {})})
             answer = connection.getresponse()
             return answer.status, answer.read()
         except (ConnectionError, TimeoutError):
@@ -603,10 +604,62 @@ class HostileTest(unittest.TestCase):
             self.in_parallel(16, lambda _: self.translate(request, 1))
             self.assertLess(time.monotonic() - start, 10)
 
-    def test_a_list_of_objects_from_a_stranger(self):
-        body = json.dumps({"text": [{}] * 260_000})
-        with self.beside("260,000 objects from a stranger, 8 at a time"):
-            self.in_parallel(8, lambda _: self.ask("POST", "/v2/translate", body, token="nobodys"))
+    def test_what_strangers_send_is_read_for_their_token_alone(self):
+        bodies = [("application/json", b'{"x":[' + b"{}," * 340_000 + b"{}]}"),
+                  ("application/json", b'{"x":"' + b"\\n" * 520_000 + b'","api_key":"nobodys"}'),
+                  ("application/x-www-form-urlencoded", b"&".join(b"%d=" % i for i in range(9_000))),
+                  ("multipart/form-data; boundary=B", form({str(i): "" for i in range(9_000)}, "a.txt", b"Hi."))]
+        paths = sorted({labels["path"] for labels in map(dict, self.server.metrics()["dragoman_http_responses_total"])})
+        codes = collections.Counter()
+
+        def send(path):
+            for kind, body in bodies:
+                query = "?api-version=3.0&to=de" if path.startswith(("/detect", "/breaksentence")) else ""
+                codes[self.ask("POST", path.replace("*", "x") + query, body, token=None, kind=kind)[0]] += 1
+        with open(f"/proc/{self.server.process.pid}/clear_refs", "w", encoding="utf-8") as file:
+            file.write("5")  # the peak begins again
+        before = self.resident()["VmRSS"]
+        with self.beside(f"{len(bodies)} bodies of up to a MiB to {len(paths)} paths, without a token"):
+            for path in paths:
+                send(path)
+        taken = self.resident()["VmHWM"] - before
+        print(f"{taken:.0f} MB more: {sorted(codes.items())}")
+        if not instrumented():
+            self.assertLess(taken, 64)
+
+    def test_stored_glossaries_and_forbidden_words_that_repeat_themselves(self):
+        create = self.attacker.unary_unary("/dragoman.v1.GlossaryService/CreateGlossary",
+                                           request_serializer=lambda m: m.SerializeToString(),
+                                           response_deserializer=pb.Glossary.FromString)
+        words = ["".join(letters) for letters in itertools.islice(itertools.product("abcdefghijklmnopqrst", repeat=4),
+                                                                  90_000)]
+        pair = pb.GlossaryDictionary(source_language="en", target_language="de", entries=[
+            pb.GlossaryEntry(source=word, target="b") for word in words])
+        kept = [create(pb.CreateGlossaryRequest(glossary=pb.Glossary(name=name, dictionaries=[pair])),
+                       metadata=bearer("attacker")).id for name in "abc"]
+        request = pb.TranslateRequest(contents=[" ".join(words[::500])], source_language="en", target_language="de",
+                                      glossary_ids=kept)
+        with self.beside("three stored glossaries of 90,000 entries and a text of their words, 4 at a time"):
+            self.in_parallel(4, lambda _: self.translate(request, 5))
+        service = pb.DESCRIPTOR.services_by_name["GlossaryService"]
+        for each in kept:
+            self.call(service, service.methods_by_name["DeleteGlossary"], pb.DeleteGlossaryRequest(id=each))
+        request = pb.TranslateRequest(contents=["The cat is old."], source_language="en", target_language="de",
+                                      options=pb.DecodingOptions(suppress_token_ids=[5] * 1_000_000))
+        with self.beside("a forbidden token a million times, 4 at a time"):
+            self.in_parallel(4, lambda _: [self.translate(request, 5) for _ in range(8)])
+
+    def test_segments_of_one_source_are_learned(self):
+        service = pb.DESCRIPTOR.services_by_name["MemoryService"]
+        request = pb.LearnSegmentsRequest(id=self.ids["Memory"], segments=[
+            pb.MemorySegment(source="a", target=str(i)) for i in range(80_000)])
+        with self.beside("80,000 segments of one source are learned, 2 at a time"):
+            self.in_parallel(2, lambda _: self.call(service, service.methods_by_name["LearnSegments"], request, 15))
+
+    def test_a_form_of_800_000_parts(self):
+        whole = b"--B\r\ncontent-disposition:;name=a\r\n\r\n\r\n" * 800_000
+        with self.beside(f"forms of 800,000 parts, {len(whole) / 1e6:.0f} MB, without a token, 8 at a time"):
+            self.in_parallel(8, lambda _: self.upload(whole, token=None))
 
     def test_languages_of_many_texts(self):
         texts = {"q": ["De nada."] * 90_000}

@@ -256,7 +256,7 @@ constexpr Pattern kPatterns[] = {
      R"(\{(?:(?:Template)?Binding|(?:Static|Dynamic)Resource|x:[A-Z]\w+)\b)"
      R"((?:[^{}]|\{[^{}]*\})*\})",
      kInStrings},
-    {kPlaceholder, kNumber, "% [+#0]*\\d*[di]|%[+#]?[qvT]", kWholeWord | kInStrings | kInOrder},
+    {kPlaceholder, kNumber, "% [+#0]*\\d*[di]", kWholeWord | kInStrings | kInOrder},
     {kPlaceholder, kDigit, "%[A-Z][A-Z0-9_]+", kWholeWord | kInStrings},
     {kPlaceholder, kWord,
      R"([:!][a-z][a-z0-9]*(?:_[a-z0-9]+)*[a-z0-9]|:[A-Z]\w+|~[A-Za-z]\w*~|\^\d|__[A-Za-z0-9_]+__)",

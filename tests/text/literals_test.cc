@@ -307,6 +307,7 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "%vd",
                                     "%v",
                                     "%+v",
+                                    "%q",
                                     "%0:s",
                                     "{name:>{width}}",
                                     "{:>{}}",
@@ -359,8 +360,6 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
 
 TEST(Literals, OfStringsAreOrdinaryInProse) {
   for (const std::string literal : {"% d",
-                                    "%q",
-                                    "%+v",
                                     "%NAME",
                                     ":name",
                                     ":Name",

@@ -277,11 +277,13 @@ constexpr Pattern kPatterns[] = {
     {kCode, kNothing, R"(\[\d{1,3}\])"},  // a note
     {kTag, kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
     {kHandle, kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
-    // Prices: "$5", "US$30–40", "$1.5M", "1 000 €"; of "2020 $5" only the last.
+    // Prices: "$5", "US$30–40", "$1.5M", "1 000 €"; of "2020 $5" only the last.  In prose numbers
+    // are the model's, which is checked for them (literal_check.h).
     {kCode, kWord,
      R"([-+−]?[A-Z]{0,3}\p{Sc})" SPACE "?" AMOUNT SCALE R"((?:[-–]\p{Sc}?)" AMOUNT SCALE
      ")?|" AMOUNT "(?:[-–]" AMOUNT ")?" SPACE R"(?\p{Sc}\B)",
-     kWholeWord},
+     kWholeWord | kInStrings},
+    {kCode, kWord, R"([A-Z]{1,3}\$\d+(?:[.,]\d+)*)", kWholeWord},
     {kCode, kWord, R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)",
      kWholeWord},
     {kCode, kWord,

@@ -17,10 +17,10 @@ namespace dragoman {
 using Random = std::mt19937_64;
 
 inline constexpr const char* kSourceLiterals[] = {
-    "%s",          "%1$s",     "%d",     "{name}",       "{ name }",  "%(max)s",    "{}",
-    "a@b.example", "🙂",     "%-5.2f", "%Y-%m-%d",     "{0}%",      "snake_case", "C++",
-    "<b>",         "</b>",     "&amp;",  "https://a.de", "foo.x()",   "Ctrl+C",     "%02d:%02d",
-    "({0})",       "[[page]]", "$HOME",  "%I64u",        "$1,000.50", "5 €"};
+    "%s",          "%1$s",     "%d",     "{name}",       "{ name }", "%(max)s",    "{}",
+    "a@b.example", "🙂",     "%-5.2f", "%Y-%m-%d",     "{0}%",     "snake_case", "C++",
+    "<b>",         "</b>",     "&amp;",  "https://a.de", "foo.x()",  "Ctrl+C",     "%02d:%02d",
+    "({0})",       "[[page]]", "$HOME",  "%I64u"};
 // What stands around words of a text, each of them at most once.
 inline constexpr std::pair<const char*, const char*> kSourcePairs[] = {
     {"<i id=\"1\">", "</i>"}, {"[u]", "[/u]"}, {"[", "](/there)"}, {"&lt;s&gt;", "&lt;/s&gt;"}};

@@ -64,13 +64,15 @@ TEST(Literals, KindsOfFilesAndClassesAreFound) {
 
 // A sign and its number are one, on whichever side it stands.
 TEST(Literals, PricesAreFound) {
-  EXPECT_THAT(Found("It is US$30, R$1,000.50 or NT$9. $5"),
+  EXPECT_THAT(Found("It is US$30, R$1,000.50 or NT$9. $5", TextSource::kStrings),
               ElementsAre("US$30", "R$1,000.50", "NT$9", "$5"));
-  EXPECT_THAT(Found("In 2020 $5, 2021 $6 or 5 $10 bills, 1234567 €."),
+  EXPECT_THAT(Found("In 2020 $5, 2021 $6 or 5 $10 bills, 1234567 €.", TextSource::kStrings),
               ElementsAre("$5", "$6", "$10", "1234567 €"));
-  EXPECT_THAT(Found("I have 5 $HOME and $x or %1$s."), ElementsAre("$HOME", "$x", "%1$s"));
-  EXPECT_THAT(Found("A $5-a-day ($12) plan: $20/month or $5 million."),
+  EXPECT_THAT(Found("I have 5 $HOME and $x or %1$s.", TextSource::kStrings),
+              ElementsAre("$HOME", "$x", "%1$s"));
+  EXPECT_THAT(Found("A $5-a-day ($12) plan: $20/month or $5 million.", TextSource::kStrings),
               ElementsAre("$5", "($12)", "$20", "$5"));
+  EXPECT_THAT(Found("It costs $5, 1 000 € or US$30."), ElementsAre("US$30"));
   constexpr const char* kSigns[] = {"$", "€", "£", "¥", "₹", "₽", "₩", "¢"};
   constexpr const char* kAmounts[] = {"5",    "12",    "1,000", "1.000,50", "1 000 000",
                                       "3.50", "1'000", "0",     "12345678"};
@@ -81,7 +83,8 @@ TEST(Literals, PricesAreFound) {
     for (const std::string& price :
          {sign + amount, sign + " " + amount, amount + sign, amount + " " + sign,
           amount + "\u00a0" + sign, "-" + sign + amount, sign + amount + "–" + sign + amount}) {
-      EXPECT_THAT(Found("The cat costs " + price + ", the dog too."), ElementsAre(price));
+      EXPECT_THAT(Found("The cat costs " + price + ", the dog too.", TextSource::kStrings),
+                  ElementsAre(price));
     }
   }
 }
@@ -97,7 +100,7 @@ TEST(Literals, SignsAndFixedSpacesThatTouchAPlaceholderArePartOfIt) {
 
 TEST(Literals, QuotesAndBracketsThatTouchAPlaceholderArePartOfIt) {
   for (const std::string literal : {"(\"%s\")", "[(%1$s)]", "&quot;%s&quot;", "&lt;{name}&gt;",
-                                    "(&#39;%s&#39;)", "\"$5\"", "(“{0}”)"}) {
+                                    "(&#39;%s&#39;)", "\"US$5\"", "(“{0}”)"}) {
     EXPECT_THAT(Found("The man sees " + literal + "."), ElementsAre(literal));
   }
   EXPECT_THAT(Found("say \\\"%s\\\" now", TextSource::kStrings), ElementsAre("\\\"%s\\\""));
@@ -440,7 +443,8 @@ TEST(Literals, OrdinaryProseHasNone) {
   for (const char* text :
        {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
         "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law 1.",
-        "It's :) and/or 20 % d'intérêts, Tom & Ann, 12:30:45, 50 % der Leute, he/she, audio/video.",
+        "It costs $5 and $100; it's :) and/or 20 % d'intérêts, Tom & Ann, 12:30:45, 50 % der "
+        "Leute, he/she, audio/video.",
         "A 3-year-old, the A-Z of U.S. law, don't, an ex-US mayor, text/speech, $ and €, 5% of it.",
         "A defaced facade, the effaced decade, (see 3) 100% true, 50% today, \\section and \\data.",
         "a,b and well-known iPhone, the years 1990-1995, \"he --but not she-- said\".",

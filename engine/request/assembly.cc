@@ -156,18 +156,28 @@ size_t CountDigits(std::string_view text) {
   return count;
 }
 
-// The source and the translation of a part apart from opaque marks, which are in it in any case.
+// Whether it is the sign of a number behind it: "$".
+bool IsSign(const std::string& text) {
+  return WithSign(text + "1", {text.size(), text.size() + 1}).begin == 0;
+}
+
+// The source and the translation of a part apart from opaque marks, which are in it in any case;
+// but signs of numbers, which may not be spelled out behind them, stay: "$5", "$fünf".
 std::pair<std::string, std::string> WithoutOpaque(const Part& part) {
   const Placement& placement = part.placement;
-  std::string source(part.source()), target = part.target;
+  std::string source(part.source()), target = part.target, signs;
   for (size_t m = 0; m < placement.marks.size(); ++m) {
     const SentenceMark& mark = part.text.marked->sentences[part.number].marks[m];
     if (mark.kind != MarkKind::kOpaque) continue;
-    Blank(mark.text, &source);
+    if (const auto raw = source.substr(mark.text.begin, mark.text.size()); IsSign(raw)) {
+      signs += '\n' + raw;
+    } else {
+      Blank(mark.text, &source);
+    }
     Blank(placement.marks[m], &target);
   }
   for (const TextSpan removed : placement.removed) Blank(removed, &target);
-  return {std::move(source), std::move(target)};
+  return {std::move(source), target + signs};
 }
 
 // Appends what is missing from the translation of a part.  Returns what was appended.

@@ -82,6 +82,13 @@ TEST_F(NumeralsOfAModelTest, ComeThrough) {
   EXPECT_LT(alone, all / 2);
 }
 
+TEST_F(NumeralsOfAModelTest, AreNoWordsBehindASign) {
+  for (const char* const text : {"It costs $12.", "The ticket costs $12 today.", "It is £5."}) {
+    const std::string said = Translate({.texts = {text}}).translations[0].hypotheses[0].text;
+    EXPECT_EQ(NumbersIn(said), NumbersIn(text)) << said;
+  }
+}
+
 // Its caller may ask for no more than one job.
 TEST_F(NumeralsOfAModelTest, AFurtherAttemptAlwaysFindsRoom) {
   int lost = 0;

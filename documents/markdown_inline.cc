@@ -1,6 +1,7 @@
 #include "documents/markdown_inline.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -151,6 +152,50 @@ std::vector<ItemRange> CutItems(const std::vector<Item>& items) {
   return ranges;
 }
 
+// Whether it is a letter, a digit or white space, which nobody spells so without a reason.
+bool IsPlain(std::string_view text) {
+  return text.size() == 1 && (absl::ascii_isalnum(static_cast<unsigned char>(text[0])) ||
+                              absl::ascii_isspace(static_cast<unsigned char>(text[0])));
+}
+
+constexpr std::pair<std::string_view, std::string_view> kReferencesOfQuotes[] = {
+    {"“", "&ldquo;"}, {"”", "&rdquo;"}, {"„", "&bdquo;"}, {"«", "&laquo;"}, {"»", "&raquo;"}};
+bool IsDoubleQuote(std::string_view text) {
+  return std::any_of(std::begin(kReferencesOfQuotes), std::end(kReferencesOfQuotes),
+                     [&](const auto& quote) { return quote.first == text; });
+}
+
+// What the items [begin, end) spell in another way than SpellMarkdown would: references; what has a
+// backslash that CommonMark does not need, but other programs do ("\{" in MDX, "\$" where there
+// are equations); brackets that are none of a link.
+MarkdownSpellings SpellingsOf(std::string_view source, const std::vector<Item>& items, size_t begin,
+                              size_t end) {
+  constexpr std::string_view kOfOthers = "$<>{}|~^@:#";
+  MarkdownSpellings spellings;
+  for (size_t i = begin; i < end; ++i) {
+    const Item& item = items[i];
+    if (item.kind != Item::kText) continue;
+    if (item.raw.starts_with('&') && !IsPlain(item.text)) {
+      for (const auto& [quote, reference] :
+           kReferencesOfQuotes) {  // which languages write as others
+        if (IsDoubleQuote(item.text)) spellings.try_emplace(std::string(quote), reference);
+      }
+      spellings[item.text] = item.raw;
+    }
+    if (!item.raw.empty()) continue;
+    const std::string_view text = item.text;
+    const bool escaped = source[item.begin] == '\\' && item.end - item.begin > text.size();
+    if (escaped && kOfOthers.find(text[0]) != kOfOthers.npos) {
+      spellings[std::string(1, text[0])] = std::string("\\") + text[0];
+    }
+    for (const std::string_view bracket : {"[", "]"}) {
+      if (text.find(bracket, escaped ? 1 : 0) != text.npos)
+        spellings[std::string(bracket)] = bracket;
+    }
+  }
+  return spellings;
+}
+
 }  // namespace
 
 std::vector<Passage> MarkdownPassages(std::string_view source, std::string_view mask,
@@ -166,12 +211,12 @@ std::vector<Passage> MarkdownPassages(std::string_view source, std::string_view 
     if (!patience->status().ok()) return {};
     if (!text.has_words()) continue;
     const size_t first = items[begin].begin, last = items[end - 1].end;
-    // As the source does, which another program may want.
-    const bool dollars = source.substr(first, last - first).find("\\$") != source.npos;
+    MarkdownSpellings spellings = SpellingsOf(source, items, begin, end);
     // The title of an admonition in quotes, which are hidden from the parser.
     const bool quoted = first > 0 && source[first - 1] == '"' && mask[first - 1] == ' ';
-    const auto spell = [table = block.table, dollars, quoted](std::string_view characters) {
-      std::string spelled = SpellMarkdown(characters, table, dollars);
+    const auto spell = [table = block.table, spellings = std::move(spellings),
+                        quoted](std::string_view characters) {
+      std::string spelled = SpellMarkdown(characters, table, spellings);
       if (quoted) std::replace(spelled.begin(), spelled.end(), '"', '\'');
       return spelled;
     };

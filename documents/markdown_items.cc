@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "documents/markdown_mask.h"
 #include "documents/markdown_spelling.h"
@@ -177,7 +178,14 @@ class Resolver {
       if (gap == "\\") --items_[first].begin;
     } else if (std::string characters = CharactersNamed(raw); !characters.empty()) {
       const bool symbol = IsSymbol(characters);
-      items_.push_back({symbol ? Item::kEmpty : Item::kText, raw, std::move(characters)});
+      const auto is_digit = [&](size_t at) {
+        return at < source_.size() && absl::ascii_isdigit(source_[at]);
+      };
+      const bool range = is_digit(event.begin - 1) && is_digit(event.end);  // 5&ndash;7
+      const auto kind = symbol                                ? Item::kEmpty
+                        : IsTypographic(characters) && !range ? Item::kOpaque
+                                                              : Item::kText;
+      items_.push_back({kind, raw, std::move(characters)});
       items_.back().symbol = symbol;
     } else {
       items_.push_back({Item::kEmpty, std::move(raw)});

@@ -300,6 +300,8 @@ class Masker {
     of_directive_ = option || (rest.starts_with(":::") && Line(content).find('{') != rest.npos);
     if (option || (after_blank && content == line && rest.starts_with("% "))) {
       kept = end;  // ":class: dropdown"; a comment of MyST, a title of Pandoc
+    } else if (const size_t code = TemplateCodeSize(rest); code > 0) {
+      kept = content + code;
     } else if (const bool module = content == line && IsModule(Line(content));
                after_blank && (module || IsDrawnTable(content, end))) {
       kept = end;
@@ -333,6 +335,30 @@ class Masker {
     kept = EndOfLine(kept);
     Blank(content, kept);
     return kept;
+  }
+
+  // Of what is between two template tags and is code, or nothing that is shown: "{{< highlight go
+  // >}} ... {{< /highlight >}}", "{% comment %} ... {% endcomment %}", "{::comment} ...
+  // {:/comment}".
+  static size_t TemplateCodeSize(std::string_view text) {
+    if (!text.starts_with('{')) return 0;
+    text = text.substr(0, kMostKept);
+    const bool kramdown = text.starts_with("{::");
+    const size_t name = std::min(text.find_first_not_of("{<%:- "), text.size());
+    const std::string_view kind = NameAt(text, name);
+    if (!IsAmong(kind,
+                 " highlight codeblock code comment nomarkdown mermaid katex math plantuml ") ||
+        (!kramdown && TemplateTagSize(text) == 0)) {
+      return 0;
+    }
+    const std::string_view end = kramdown ? "{:/" : text.starts_with("{{") ? "/" : "end";
+    for (size_t at = name; (at = text.find(kramdown ? "{:/" : kind, at + 1)) != text.npos;) {
+      if (kramdown || text.substr(0, at).ends_with(end)) {
+        const size_t close = text.find('}', at);
+        return close == text.npos ? 0 : close + 1;
+      }
+    }
+    return 0;
   }
 
   // Where the last line ends of what begins in these ones: a function with an empty line in it.
@@ -423,16 +449,33 @@ class Masker {
       Fill(content + 2, text.find("]:"), MarkdownMask::kKept);
     } else if (size > 1 && text[0] == '|' && IsLineBlock(line, end)) {
       mask_[content] = '-';
-    } else if (const size_t item = ItemSize(text); item > 0) {
+    } else if (const size_t item = ItemSize(text);
+               item > 0 && (text[item - 1] != '.' || text[0] == '#' || MayBeginList(line))) {
       Blank(content, content + item);
       mask_[content] = '-';
     }
   }
 
-  // Of the marker of an item that CommonMark does not know: "#.", "(1)", "a)", "iv)".
+  // Whether an empty line or an item is before: not of "see\np. 5".
+  bool MayBeginList(size_t line) const {
+    if (line < 2) return true;
+    const size_t before = source_.rfind('\n', line - 2);
+    const size_t first = mask_.find_first_not_of(" \t>\r\n", before == source_.npos ? 0 : before);
+    return first >= line || mask_[first] == '-';
+  }
+
+  // Of the marker of an item that CommonMark does not know: "#.", "(1)", "a)", "iv.", "•".
   static size_t ItemSize(std::string_view text) {
     constexpr size_t kMost = 3;  // bytes in front of the last one, which are no spaces of code then
     if (text.starts_with("#. ")) return 2;
+    for (const std::string_view bullet : {"• ", "◦ ", "▪ ", "‣ ", "· "}) {
+      if (text.starts_with(bullet)) return bullet.size() - 1;
+    }
+    const size_t stop = std::min(text.find_first_not_of("ivx"), text.size());
+    const bool small = !text.empty() && absl::ascii_islower(static_cast<unsigned char>(text[0]));
+    for (const size_t size : {small ? size_t{1} : 0, stop}) {
+      if (size > 0 && size <= kMost && text.substr(size).starts_with(". ")) return size + 1;
+    }
     const size_t close = text.find(')');
     if (close == 0 || close > kMost || !text.substr(close).starts_with(") ")) return 0;
     const bool open = text[0] == '(';
@@ -526,7 +569,9 @@ class Masker {
       if (Keep(at, equation, end)) return at + equation;
       if (line.size() > 1 && absl::ascii_ispunct(line[1])) return at + 2;
       const size_t size = CommandSize(line);
-      return line.find('{') < size && Keep(at, size, end) ? at + size : at + 1;
+      const bool known = IsAmong(NameAt(line, 1),
+                                 " newline linebreak newpage pagebreak noindent hfill LaTeX TeX ");
+      return (known || line.find('{') < size) && Keep(at, size, end) ? at + size : at + 1;
     }
     if (c == '`') {
       const size_t marks = std::min(rest.find_first_not_of('`'), rest.size());
@@ -578,6 +623,13 @@ class Masker {
       const size_t kind = NameAt(line, 1).size() + 1;
       const size_t name =
           kind < line.size() && line[kind] == ':' ? NameAt(line, kind + 1).size() : 0;
+      const std::string_view after = line.substr(kind);
+      const size_t close = after.starts_with(" [") ? after.find(']') + 1 : 0;
+      const bool locates = after.substr(0, close).find_first_of("0123456789") != after.npos;
+      if (kind > 1 && locates && !IsWordByte(before) && !after.substr(close).starts_with('(')) {
+        Fill(at, kind + close, MarkdownMask::kKept);  // "@name [p. 5]"
+        return at + kind + close;
+      }
       if (before == '(' && kind > 1 && line.substr(kind).starts_with(')')) {
         Fill(at - 1, kind + 2, MarkdownMask::kKept);  // of an example of Pandoc: "(@name)"
         return at + kind + 1;

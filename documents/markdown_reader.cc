@@ -15,6 +15,8 @@
 #include <functional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "documents/markdown_inline.h"
 #include "documents/markdown_items.h"
 #include "documents/markdown_mask.h"
@@ -23,6 +25,7 @@
 #include "documents/source_text.h"
 #include "engine/base/patience.h"
 #include "engine/base/status.h"
+#include "engine/base/template_tags.h"
 
 namespace dragoman {
 namespace {
@@ -167,7 +170,7 @@ class MarkdownListener {
     text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
     if (text.starts_with("<!") || text.starts_with("<?") || !HasWords(text)) return;
     if (text.size() <= kMostMarkdownBytes) {
-      return AddPassage({begin, begin + text.size(), 1, std::string(text), PassageMarkup::kHtml});
+      return AddPassage(HtmlPassage(begin, begin + text.size()));
     }
     absl::StatusOr<std::vector<Passage>> parts = ReadHtml(text, options_);
     if (!parts.ok()) return;
@@ -176,6 +179,34 @@ class MarkdownListener {
       part.end += begin;
       AddPassage(std::move(part));
     }
+  }
+
+  // What the mask keeps and HTML does not know, as "{ width=50% }", is a comment for the
+  // translation.
+  Passage HtmlPassage(size_t begin, size_t end) const {
+    std::vector<std::pair<std::string, std::string>> kept;
+    std::string html;
+    for (size_t at = begin; at < end;) {
+      size_t next = std::min(mask_.find(MarkdownMask::kKept, at), end);
+      html += source_.substr(at, next - at);
+      at = next;
+      next = std::min(mask_.find_first_not_of(MarkdownMask::kKept, at), end);
+      const std::string_view raw = source_.substr(at, next - at);
+      at = next;
+      if (raw.starts_with('<') || TemplateTagSize(raw) > 0 || raw.empty()) {
+        html += raw;
+      } else {
+        kept.emplace_back(absl::StrCat("<!--\x01", kept.size(), "-->"), raw);
+        html += kept.back().first;
+      }
+    }
+    Passage passage = {begin, end, 1, std::move(html), PassageMarkup::kHtml};
+    if (!kept.empty()) {
+      passage.write = [kept = std::move(kept)](std::string_view translation) {
+        return absl::StrReplaceAll(absl::string_view(translation.data(), translation.size()), kept);
+      };
+    }
+    return passage;
   }
 
   void AddPassage(Passage passage) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/ascii.h"
 #include "documents/markdown_mask.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {
@@ -51,14 +52,32 @@ bool IsMarker(std::string_view text, size_t at, bool table) {
 
 }  // namespace
 
-std::string SpellMarkdown(std::string_view text, bool table, bool dollars) {
+std::string SpellMarkdown(std::string_view text, bool table, const MarkdownSpellings& spellings) {
   std::string out;
+  bool dollars = false;
   for (size_t at = text.find('$'); at != text.npos; at = text.find('$', at + 1)) {
     dollars = dollars || EquationSize(text.substr(at)) > 0;
   }
-  for (size_t at = 0; at < text.size(); ++at) {
-    if (IsMarker(text, at, table) || (dollars && text[at] == '$')) out += '\\';
-    out += text[at] == '\n' ? ' ' : text[at];
+  // What would be a link, or the definition of one.
+  const bool links =
+      text.find("](") != text.npos || text.find("][") != text.npos || text.find("]:") != text.npos;
+  size_t address = 0;  // the end of the last one, in which GitHub reads no emphasis
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    const std::string_view rest = text.substr(begin);
+    if (rest.starts_with("https://") || rest.starts_with("http://")) {
+      address = std::min(text.find_first_of(" \n<", begin), text.size());
+    }
+    NextCodePoint(text, &at);
+    const std::string_view character = text.substr(begin, at - begin);
+    const auto spelling = spellings.find(character);
+    if (spelling != spellings.end() && !(links && spelling->second == character)) {
+      out += spelling->second;
+      continue;
+    }
+    const bool of_address = begin < address && (character == "_" || character == "*");
+    if ((IsMarker(text, begin, table) && !of_address) || (dollars && character == "$")) out += '\\';
+    out += character == "\n" ? " " : character;
   }
   return out;
 }

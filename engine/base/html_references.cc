@@ -100,6 +100,11 @@ bool IsSymbol(std::string_view characters) {
   return false;
 }
 
+bool IsTypographic(std::string_view characters) {
+  constexpr std::string_view kSigns[] = {"‒", "–", "—", "―", "…"};
+  return absl::c_linear_search(kSigns, characters);
+}
+
 bool IsSymbolSpace(std::string_view characters) {
   size_t at = 0;
   const char32_t c = characters.empty() ? 0 : NextCodePoint(characters, &at);

@@ -25,6 +25,9 @@ std::string CharactersNamed(std::string_view reference);
 // read as their characters.  So is U+FFFD, which stands for what cannot be decoded.  REQUIRES:
 // valid UTF-8.
 bool IsSymbol(std::string_view characters);
+// Whether they are a dash or dots: what a model reads as itself, but may leave out or write in
+// another way.
+bool IsTypographic(std::string_view characters);
 // Whether they are a space that is not one of markup: U+00A0.
 bool IsSymbolSpace(std::string_view characters);
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 #include "engine/text/words.h"
 
@@ -96,7 +97,8 @@ class Renderer::SentenceWriter {
     if (word && std::exchange(wants_space_, false) && !IsMarkupSpace(renderer_.text_.back())) {
       renderer_.text_ += ' ';
     }
-    const bool apart = word && (sentence_.marks[m].stand_in || sentence_.marks[m].read.empty());
+    const std::string& read = sentence_.marks[m].read;
+    const bool apart = word && (sentence_.marks[m].stand_in || read.empty() || IsTypographic(read));
     if (apart && ends_word_ && !FollowsWord(mark.text.begin)) renderer_.text_ += ' ';
     const size_t begin = renderer_.text_.size();
     if (span.size() > 0) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 #include "engine/text/splitter.h"
 #include "engine/text/words.h"
@@ -27,6 +28,8 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
     if (opaque.kind != MarkKind::kOpaque || IsAttribute(segment.writing)) continue;
     if (opaque.text.begin < segment.text.begin) continue;
     const size_t size = std::min(opaque.text.end, segment.text.end) - opaque.text.begin;
+    const std::string_view shown = std::string_view(text.text).substr(opaque.text.begin, size);
+    if (opaque.reading == Reading::kText && IsTypographic(shown)) continue;
     const bool tag = opaque.reading == Reading::kAbsent &&
                      absl::ascii_isascii(static_cast<unsigned char>(text.text[opaque.text.begin]));
     const char letter = size == 1 ? '0' : 'X';
@@ -48,8 +51,9 @@ std::vector<TextSpan> SentencesOf(const MarkedText& text, const Segment& segment
   return spans;
 }
 
-// Whether a model reads the text of an opaque mark as it is: one word.
+// Whether a model reads the text of an opaque mark as it is: one word, or a dash.
 bool IsReadable(std::string_view text) {
+  if (IsTypographic(text)) return true;
   if (text.size() > kLongestRead) return false;
   for (size_t i = 0; i < text.size();) {
     const char32_t c = NextCodePoint(text, &i);

@@ -113,6 +113,27 @@ TEST(MarkdownReader, EscapesAndEntitiesAreCharacters) {
   EXPECT_EQ(Upper("\\# a \\*b\\* snake_case\n"), "\\# A \\*B\\* SNAKE_CASE\n");
 }
 
+TEST(MarkdownReader, ReferencesComeBackAsTheyWereWritten) {
+  constexpr std::string_view kPart =
+      "&lt;b&gt; R&amp;D &quot;x&quot; caf&eacute; &mdash; so&hellip; &ldquo;y&rdquo;\n";
+  EXPECT_THAT(Texts(kPart),
+              ElementsAre("&lt;b&gt; R&amp;D \"x\" café <x1 translate=\"no\">—</x1> so<x2 "
+                          "translate=\"no\">…</x2> “y”"));
+  EXPECT_EQ(Unchanged(ReadMarkdown, kPart), kPart);
+  EXPECT_EQ(With("5 > 4 & <i>", "a &gt; b &amp; c\n"), "5 &gt; 4 &amp; \\<i&gt;\n");
+  EXPECT_EQ(With("„a“ «b»", "&ldquo;a&rdquo; &laquo;b&raquo; x\n"),
+            "&bdquo;a&ldquo; &laquo;b&raquo;\n");
+  EXPECT_EQ(Texts("the years 5&ndash;7\n"), std::vector<std::string>{"the years 5–7"});
+  EXPECT_EQ(With("a b1", "&#97;&#32;&#49; x\n"), "a b1\n");
+  EXPECT_EQ(With("a|b", "| c &#124; d |\n|---|\n"), "| a&#124;b |\n|---|\n");
+}
+
+TEST(MarkdownReader, BracketsOfNoLinkStay) {
+  EXPECT_EQ(Upper("set [the name] to [0, 1] \\[at it\\]\n"), "SET [THE NAME] TO [0, 1] [AT IT]\n");
+  EXPECT_EQ(With("a [b](c) [d]", "set [it] here\n"), "a \\[b\\](c) \\[d\\]\n");
+  EXPECT_EQ(With("a [b]", "set \\[it\\] here\n"), "a \\[b\\]\n");
+}
+
 TEST(MarkdownReader, TagsOfTemplatesNeverMove) {
   constexpr std::string_view kPart = "one {% if x %}two{% else %}three{% endif %} {# k #} four\n";
   EXPECT_THAT(Texts(kPart), ElementsAre("one \n<x1/>\ntwo\n<x2/>\nthree\n<x3/>\n \n<x4/>\n four"));
@@ -129,6 +150,39 @@ TEST(MarkdownReader, NothingInADestinationIsText) {
       "ONE [TWO]({% link a b.md %}) [THREE]({{< ref \"a\" >}} \"T\") [FOUR]({{ a.b }}/c) "
       "![FIVE]({{ '/d.png' | e }}) [SIX](a~b~c$d$e(f)^g^)\n\n[SEVEN][seven]\n\n[seven]: {{ "
       "site.url }}/c \"T\"\n");
+}
+
+TEST(MarkdownReader, AttributesInHtmlStay) {
+  EXPECT_EQ(Upper("<figure>\n![a cat](B){ width=\"300\" }\n<p>x $y z$ a</p>\n</figure>\n"),
+            "<figure>\n![A CAT](B){ width=\"300\" }\n<p>X $y z$ A</p>\n</figure>\n");
+}
+
+TEST(MarkdownReader, AddressesHaveNoEscapes) {
+  EXPECT_EQ(With("a_ https://a.org/b_(c)_*d x_", "one\n"), "a\\_ https://a.org/b_(c)_*d x\\_\n");
+}
+
+TEST(MarkdownReader, ItemsOfOtherListsAreTextsOfTheirOwn) {
+  constexpr std::string_view kPart =
+      "• one\n• two *x*\n\na. three\nb. four\n\nii. five\niii. six\n";
+  EXPECT_THAT(Texts(kPart), ElementsAre("one", "two <x1>x</x1>", "three", "four", "five", "six"));
+  EXPECT_EQ(Upper(kPart), "• ONE\n• TWO *X*\n\na. THREE\nb. FOUR\n\nii. FIVE\niii. SIX\n");
+  EXPECT_THAT(Texts("one\ni.e. two, see\np. 5\n"), ElementsAre("one i.e. two, see p. 5"));
+}
+
+TEST(MarkdownReader, CodeBetweenTagsOfTemplatesStays) {
+  for (const std::string part :
+       {"{{< highlight go \"x=y\" >}}\nkept here\n\nkept\n{{< /highlight >}}",
+        "{% highlight ruby %}\nkept here\n{% endhighlight %}",
+        "{%- comment -%}\nkept\n{% endcomment %}", "{::comment}\nkept here\n{:/comment}"}) {
+    EXPECT_EQ(Upper("one\n\n" + part + "\n\ntwo\n"), "ONE\n\n" + part + "\n\nTWO\n");
+  }
+  EXPECT_EQ(Upper("one \\newline two, @a [p. 5]\n"), "ONE \\newline TWO, @a [p. 5]\n");
+}
+
+// As other programs want it.
+TEST(MarkdownReader, EscapesThatCommonMarkDoesNotNeedStay) {
+  EXPECT_EQ(Upper("a \\{b \\$c \\<d \\#e \\@f \\:g: 5\\. 6\n"),
+            "A \\{B \\$C \\<D \\#E \\@F \\:G\\: 5. 6\n");
 }
 
 TEST(MarkdownReader, WhatIsWrittenIsReadAsTheSameCharacters) {
@@ -372,8 +426,10 @@ size_t CountOf(std::string_view what, std::string_view text) {
 }
 
 TEST(MarkdownReader, BadTranslationsKeepTheStructure) {
-  constexpr std::string_view kPieces[] = {"`a`",       "[b](/c)", "*d*",   "word, ",  "$x$",
-                                          "{{< e >}}", "[^1]",    "==f==", "[@g, p]", "h`i`"};
+  constexpr std::string_view kPieces[] = {
+      "`a`",       "[b](/c)", "*d*",          "word, ",  "$x$",    "{{< e >}}",
+      "[^1]",      "==f==",   "[@g, p]",      "h`i`",    "&copy;", "&mdash;",
+      "j&hellip;", "{k(1)}",  "<L.M>n</L.M>", "\\(o\\)", "&lt;p"};
   std::mt19937_64 random(1);
   for (int round = 0; round < 2000; ++round) {
     std::string part = "- ";
@@ -387,10 +443,14 @@ TEST(MarkdownReader, BadTranslationsKeepTheStructure) {
     for (const bool reversed : {true, false}) {
       const std::string out = TranslatedBy(
           [&](const Passage& passage) {
-            return reversed ? Reversed(passage.text) : passage.text + " and again";
+            const bool tags = passage.markup == PassageMarkup::kXml;
+            return reversed ? tags ? Reversed(passage.text) : passage.text
+                            : passage.text + " and again";
           },
           ReadMarkdown, part);
-      for (const std::string_view kept : {"`a`", "](/c)", "$x$", "{{< e >}}", "[^1]", "[@g, p]"}) {
+      for (const std::string_view kept :
+           {"`a`", "](/c)", "$x$", "{{< e >}}", "[^1]", "[@g, p]", "&copy;", "&mdash;", "&hellip;",
+            "{k(1)}", "<L.M>", "</L.M>", "\\(o\\)", "&lt;"}) {
         EXPECT_EQ(CountOf(kept, out), CountOf(kept, part)) << out;
       }
       EXPECT_EQ(CountOf("``", out), 0) << out;

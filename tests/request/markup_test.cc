@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/text/marked_sentence.h"
 #include "engine/text/xml_reader.h"
 #include "gtest/gtest.h"
 #include "tests/request/scripted_translation.h"
@@ -110,6 +111,24 @@ TEST(Markup, ReferencesOfSymbolsStayAsTheyAre) {
       EXPECT_NE(out.find(reference), out.npos) << out;
       EXPECT_EQ(out.find(reference), out.rfind(reference)) << out;
     }
+  }
+}
+
+// A model reads them, and may leave them out or say others; they come back once.
+TEST(Markup, SignsThatAreNotTranslatedAreReadAsThemselves) {
+  for (const std::string sign : {"—", "–", "…"}) {
+    const std::string x = "<x translate='no'>" + sign + "</x>";
+    for (const std::string& xml :
+         {"one " + x + " two", "One" + x + "two.", x + "one two", "One" + x + " Two three."}) {
+      EXPECT_EQ(Translate(xml, Script::kIdentity), xml);
+      for (const Script script : {Script::kReversal, Script::kNothing}) {
+        const std::string out = Translate(xml, script);
+        EXPECT_NE(out.find(x), out.npos) << out;
+        EXPECT_EQ(out.find(sign), out.rfind(sign)) << out;
+      }
+    }
+    const MarkedText text = *ReadXml("One" + x + " two", {});
+    EXPECT_EQ(InputOf(text, FindSentences(text, true)[0]).text, "One" + sign + " two");
   }
 }
 

@@ -176,8 +176,8 @@ MarkdownSpellings SpellingsOf(std::string_view source, const std::vector<Item>& 
     const Item& item = items[i];
     if (item.kind != Item::kText) continue;
     if (item.raw.starts_with('&') && !IsPlain(item.text)) {
-      for (const auto& [quote, reference] :
-           kReferencesOfQuotes) {  // which languages write as others
+      // Another language has other quotes.
+      for (const auto& [quote, reference] : kReferencesOfQuotes) {
         if (IsDoubleQuote(item.text)) spellings.try_emplace(std::string(quote), reference);
       }
       spellings[item.text] = item.raw;

@@ -78,6 +78,14 @@ void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, Ht
   http->headers.emplace_back("authorization", "Bearer " + token);
 }
 
+void UseKey(const CompatApi& api, HttpRequest* http) {
+  const bool has_field = *api.key_field != '\0';
+  if (!has_field || !BearerToken(http->Header("authorization")).empty()) {
+    return UseKey(api, CompatFields(), http);
+  }
+  UseKey(api, CompatFields::Glance(*http, {api.key_field}), http);
+}
+
 std::string OriginOf(const HttpRequest& http) {
   std::string_view scheme = http.Header("x-forwarded-proto");
   if (scheme != "http" && scheme != "https") scheme = http.encrypted ? "https" : "http";

@@ -125,10 +125,8 @@ inline bool IsTooLong(const absl::Status& status) {
 void UseKey(const CompatApi& api, const absl::StatusOr<CompatFields>& fields, HttpRequest* http);
 
 // Uses the key of the body or the query, of which nothing else is read: that is for whose token is
-// right.
-inline void UseKey(const CompatApi& api, HttpRequest* http) {
-  UseKey(api, CompatFields::Glance(*http, {api.key_field}), http);
-}
+// right.  They are not looked at if the API has no such field, or a header has a token.
+void UseKey(const CompatApi& api, HttpRequest* http);
 
 // Uses the key of the query, which may be wrong otherwise.
 inline void UseKeyOfQuery(const CompatApi& api, HttpRequest* http) {

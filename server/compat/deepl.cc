@@ -336,7 +336,9 @@ absl::Status CheckGlossaries(const ApiContext& context, const std::string& princ
 HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage>& usage) {
   return [context, usage](HttpRequest http, std::shared_ptr<HttpAnswer> answer) {
     const auto request = std::make_shared<HttpRequest>(std::move(http));
-    UseKey(kApi, request.get());
+    const auto seen =
+        CompatFields::Glance(*request, {kApi.key_field, "glossary_id", "glossary_ids"});
+    UseKey(kApi, seen, request.get());
     const auto read = [context, usage, request](
                           const CompatFields& of,
                           DeepLCall* call) -> absl::StatusOr<v1::TranslateRequest> {
@@ -351,8 +353,7 @@ HttpHandler TranslateText(const ApiContext& context, const std::shared_ptr<Usage
     const auto translate = [=] {
       AnswerTranslate<DeepLCall>(context, kApi, *request, answer, {read, Translated, Error});
     };
-    const auto ids = CompatFields::Glance(*request, {"glossary_id", "glossary_ids"});
-    if (ids.Has("glossary_id") || ids.Has("glossary_ids")) {
+    if (seen.Has("glossary_id") || seen.Has("glossary_ids")) {
       return WithStore(context, *request, answer, Error, translate);
     }
     translate();

@@ -176,9 +176,10 @@ MarkdownSpellings SpellingsOf(std::string_view source, const std::vector<Item>& 
     const Item& item = items[i];
     if (item.kind != Item::kText) continue;
     if (item.raw.starts_with('&') && !IsPlain(item.text)) {
-      // Another language has other quotes.
-      for (const auto& [quote, reference] : kReferencesOfQuotes) {
-        if (IsDoubleQuote(item.text)) spellings.try_emplace(std::string(quote), reference);
+      if (IsDoubleQuote(item.text)) {  // another language has other ones
+        for (const auto& [quote, reference] : kReferencesOfQuotes) {
+          spellings.try_emplace(std::string(quote), reference);
+        }
       }
       spellings[item.text] = item.raw;
     }

@@ -158,7 +158,7 @@ size_t CountDigits(std::string_view text) {
 
 // Whether it is the sign of a number behind it: "$".
 bool IsSign(const std::string& text) {
-  return WithSign(text + "1", {text.size(), text.size() + 1}).begin == 0;
+  return WithSign(text, {text.size(), text.size()}).begin == 0;
 }
 
 // The source and the translation of a part apart from opaque marks, which are in it in any case;

@@ -201,32 +201,30 @@ void FindSymbols(const MarkedText& text, TextSpan segment, TextSpan part, const 
   }
 }
 
-// The literals of bytes `part` of the text.  In the place of one with tags within are those between
-// the tags: "({0})" is one, and of "(<i>{0}</i>)" only "{0}" is.
-std::vector<Literal> LiteralsBetweenTags(const MarkedText& text, TextSpan part, TextSource source) {
-  const auto find = [&](TextSpan in) {
-    std::vector<Literal> found =
-        FindLiterals(std::string_view(text.text).substr(in.begin, in.size()), source);
-    for (Literal& literal : found) {
-      literal.span = {literal.span.begin + in.begin, literal.span.end + in.begin};
-    }
-    return found;
+// The literals of bytes `part` of the text.  In the place of one with tags within are those that it
+// was joined from, and in their place those between the tags: "({0})" is one, and of
+// "(<i>{0}</i>)" only "{0}" is.
+std::vector<Literal> LiteralsBetweenTags(const MarkedText& text, TextSpan part, TextSource source,
+                                         bool join = true) {
+  const auto next_tag = [&](size_t place) {
+    const auto tag = std::partition_point(text.tags.begin(), text.tags.end(),
+                                          [&](const Tag& other) { return other.text <= place; });
+    return tag == text.tags.end() ? text.text.size() : tag->text;
   };
   std::vector<Literal> between;
-  auto tag = text.tags.begin();
-  for (const Literal& literal : find(part)) {
-    while (tag != text.tags.end() && tag->text <= literal.span.begin) ++tag;
-    if (tag == text.tags.end() || tag->text >= literal.span.end) {
+  for (Literal literal :
+       FindLiterals(std::string_view(text.text).substr(part.begin, part.size()), source, join)) {
+    literal.span = {literal.span.begin + part.begin, literal.span.end + part.begin};
+    if (next_tag(literal.span.begin) >= literal.span.end) {
       between.push_back(literal);
       continue;
     }
-    for (size_t begin = literal.span.begin; begin < literal.span.end;) {
-      while (tag != text.tags.end() && tag->text <= begin) ++tag;
-      const size_t end =
-          tag == text.tags.end() ? literal.span.end : std::min(tag->text, literal.span.end);
-      const std::vector<Literal> inner = find({begin, end});
+    for (TextSpan rest = literal.span; rest.size() > 0;) {
+      const size_t end = join ? rest.end : std::min(next_tag(rest.begin), rest.end);
+      const std::vector<Literal> inner =
+          LiteralsBetweenTags(text, {rest.begin, end}, source, /*join=*/false);
       between.insert(between.end(), inner.begin(), inner.end());
-      begin = end;
+      rest.begin = end;
     }
   }
   return between;

@@ -776,11 +776,11 @@ void Find(std::string_view text, size_t first, TextSource source, std::vector<Li
 
 }  // namespace
 
-std::vector<Literal> FindLiterals(std::string_view text, TextSource source) {
+std::vector<Literal> FindLiterals(std::string_view text, TextSource source, bool join) {
   std::vector<Literal> literals;
   Find(text, 0, source, &literals);
   PairBraces(text, &literals);
-  Joiner(text, &literals).Join();
+  if (join) Joiner(text, &literals).Join();
   return literals;
 }
 

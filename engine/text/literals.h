@@ -52,8 +52,10 @@ struct Literal {
 };
 
 // The literals of `text` in order; none is empty, and none overlaps another.  Takes time linear in
-// the size of the text.  REQUIRES: text is valid UTF-8.
-std::vector<Literal> FindLiterals(std::string_view text, TextSource source = TextSource::kProse);
+// the size of the text.  `join`: "<b>%s</b>" is one of them; else it is three.  REQUIRES: text is
+// valid UTF-8.
+std::vector<Literal> FindLiterals(std::string_view text, TextSource source = TextSource::kProse,
+                                  bool join = true);
 
 }  // namespace dragoman
 

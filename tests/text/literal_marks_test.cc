@@ -55,6 +55,12 @@ TEST(LiteralMarks, AStandInIsANumberThatTheTextDoesNotHave) {
   EXPECT_EQ(ReadOf("Give 7294 to %s."), "Give 7294 to 7798.");
 }
 
+TEST(LiteralMarks, APairAroundPlaceholdersWithTagsInThemIsStillAPair) {
+  EXPECT_THAT(
+      MarksOf("A [u]<i>{a}</i>{b}[/u]"),
+      ElementsAre("[u] in -1", "{a}{b} in -1", "{a} in 1", "{a} in 2", "{b} in 1", "[/u] in -1"));
+}
+
 TEST(LiteralMarks, AFixedSpaceIsReadAsASpace) {
   EXPECT_EQ(ReadOf("Total:\u00a0%s and %d\u00a0cats"), "Total: 7294 and 8005 cats");
 }

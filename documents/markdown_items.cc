@@ -10,6 +10,7 @@
 #include "documents/source_text.h"
 #include "engine/base/html_references.h"
 #include "engine/base/template_tags.h"
+#include "engine/base/utf8.h"
 
 namespace dragoman {
 namespace {

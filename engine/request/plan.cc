@@ -20,6 +20,7 @@
 #include "engine/text/inner_boundaries.h"
 #include "engine/text/language_tag.h"
 #include "engine/text/literal_marks.h"
+#include "engine/text/numbers.h"
 #include "engine/text/splitter.h"
 #include "engine/text/words.h"
 #include "engine/text/xml_reader.h"

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "engine/base/status.h"
 #include "server/api/call.h"
+#include "server/store/owned.h"
 
 namespace dragoman {
 

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "server/compat/compat.h"
+#include "server/store/owned.h"
 
 namespace dragoman::deepl {
 

@@ -28,6 +28,7 @@
 #include "absl/strings/str_split.h"
 #include "engine/base/status.h"
 #include "server/api/glossaries.h"
+#include "server/api/kept.h"
 #include "server/compat/google.h"
 #include "server/compat/rpc.h"
 #include "server/glossaries/glossary_text.h"

@@ -1,6 +1,7 @@
 #include "server/compat/rpc.h"
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <list>

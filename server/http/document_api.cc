@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/base/status.h"
+#include "server/api/methods.h"
+#include "server/http/api.h"
 #include "server/http/json.h"
 #include "server/http/stream_api.h"
 #include "server/http/streamed_call.h"

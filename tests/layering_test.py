@@ -256,11 +256,13 @@ def unread(files, found):
     """Code that uses a name of a header of ours which it does not read, and so depends on its neighbours in a build that
     compiles several files as one (TOGETHER).  Names that several headers declare are left out."""
     code = {path: STRING.sub("", COMMENT.sub("", text)) for path, text in files}
-    headers, reads, declared = {}, {}, collections.Counter()
+    headers, anywhere, reads, declared = {}, {}, {}, collections.Counter()
     for path, text in code.items():
         if path.endswith(".h"):
             headers |= {match[1] or match[2]: path for match in DECLARED.finditer(text)}
-            declared.update({match[1] or match[2] for match in DECLARED_ANYWHERE.finditer(text)})
+            anywhere[path] = {match[1] or match[2] for match in DECLARED_ANYWHERE.finditer(text)}
+            declared.update(anywhere[path])
+            anywhere[path].update(FORWARD.findall(text))
     for path, _, _, header in found:
         reads.setdefault(path, []).append(header)
     for path, text in code.items():
@@ -269,9 +271,8 @@ def unread(files, found):
             new = [header for header in reads.get(queue.pop(), ()) if header in code and header not in read]
             read.update(new)
             queue += new
-        known = {name for header in read for name in FORWARD.findall(code[header])}
-        known |= {match[1] or match[2] for match in DECLARED.finditer(text)} | {match[1] for match in OWN.finditer(text)}
-        known |= {match[1] or match[2] for header in read if header.endswith(".h") for match in DECLARED_ANYWHERE.finditer(code[header])}
+        known = {match[1] or match[2] for match in DECLARED.finditer(text)} | set(OWN.findall(text))
+        known.update(*(anywhere[header] for header in read if header in anywhere))
         for name in set(re.findall(r"(?<![\w.>:])[A-Z]\w+\b", text)) - known:
             if name in headers and headers[name] not in read and declared[name] == 1:
                 if re.match(next(allowed for box, allowed in DIRECTORIES if re.match(box, path)), headers[name]):
@@ -283,7 +284,7 @@ class LayeringTest(unittest.TestCase):
     def test_files_read_the_headers_whose_names_they_use(self):
         self.assertEqual(list(unread(sources(), includes())), [])
         files = [("store/a.h", "struct Part {\n};\nint Count(Part part);\n"), ("store/b.h", '#include "store/a.h"'),
-                 ("store/c.cc", "Part part;"), ("store/d.cc", "Part part; int n = Count(part);"), ("store/e.cc", "Count(p)")]
+                 ("store/c.cc", "Part part;"), ("store/d.cc", "Part part; int n = Count(part);"), ("store/e.cc", "int n = Count(p)")]
         found = [("store/b.h", 1, '"', "store/a.h"), ("store/d.cc", 1, '"', "store/b.h")]
         self.assertEqual(list(unread(files, found)),
                          ["store/c.cc: uses Part without store/a.h", "store/e.cc: uses Count without store/a.h"])

@@ -14,6 +14,7 @@ namespace dragoman {
 namespace {
 
 using google::protobuf::Descriptor;
+using google::protobuf::Message;
 
 // What an act answers, and the types of its messages.
 struct MessageAct {

@@ -73,8 +73,11 @@ class Finder {
     for (size_t t = FirstTag(core.begin); t < FirstTag(core.end); ++t) {
       const Tag& tag = text_.tags[t];
       const Mark& mark = text_.marks[tag.mark];
-      if (mark.kind != MarkKind::kPaired) continue;
-      if (tag.closes && mark.opening.begin >= within.begin) {
+      if (mark.kind == MarkKind::kOpaque) {  // "x<sup>2</sup>", whose text ends before its tag
+        sentence.raw.end = std::max(sentence.raw.end, mark.opening.end);
+      } else if (mark.kind != MarkKind::kPaired) {
+        continue;
+      } else if (tag.closes && mark.opening.begin >= within.begin) {
         sentence.raw.begin = std::min(sentence.raw.begin, mark.opening.begin);
         sentence.around.begin = std::min(sentence.around.begin, mark.text.begin);
       } else if (!tag.closes && mark.closing.end <= within.end) {

@@ -64,6 +64,14 @@ TEST_F(MarkupTranslatorTest, TagsGoWithTheirWords) {
             "Der <b>alte</b> Lehrer sieht ein kleines <i>Haus</i>.");
 }
 
+TEST_F(MarkupTranslatorTest, AFormulaAtTheEndOfASentenceIsWhole) {
+  TranslateRequest request = Request("<p>The house is x<sup>2</sup></p><p>The house is old.</p>");
+  request.markup = Markup::kHtml;
+  const std::string text = One(request).hypotheses[0].text;
+  EXPECT_NE(text.find("x<sup>2</sup>"), text.npos) << text;
+  EXPECT_EQ(text.find("</sup>"), text.rfind("</sup>")) << text;
+}
+
 TEST_F(MarkupTranslatorTest, SpansReferToTheBytesWithMarkup) {
   TranslateRequest request = Request("<p>The <b>old</b> c&#97;t.</p> <p>The bridge is old.</p>");
   request.alignment.wanted = true;

@@ -416,6 +416,23 @@ std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextS
   return all;
 }
 
+namespace {
+
+// Without brackets around all of it: "(See below.)", not "(One) and (two)".
+TextSpan WithoutBrackets(std::string_view text, TextSpan sentence) {
+  std::string_view inside = text.substr(sentence.begin, sentence.size());
+  if (!inside.starts_with('(') || !inside.ends_with(')') || inside.size() <= 2) return sentence;
+  inside = inside.substr(1, inside.size() - 2);
+  int open = 0;
+  for (const char c : inside) {
+    open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (open < 0) return sentence;
+  }
+  return open == 0 ? TextSpan{sentence.begin + 1, sentence.end - 1} : sentence;
+}
+
+}  // namespace
+
 TextSpan WithoutListMarker(std::string_view text, TextSpan sentence) {
   const std::string_view before = text.substr(0, sentence.begin);
   const size_t visible = before.find_last_not_of(" \t");
@@ -443,7 +460,7 @@ TextSpan WithoutListMarker(std::string_view text, TextSpan sentence) {
     const std::string_view rest = text.substr(sentence.begin, sentence.size());
     const size_t size = size_of_marker(rest);
     if (size == 0 || size >= rest.size() || (rest[size] != ' ' && rest[size] != '\t')) {
-      return sentence;
+      return WithoutBrackets(text, sentence);
     }
     sentence.begin += std::min(rest.find_first_not_of(" \t", size), rest.size());
   }

@@ -28,7 +28,7 @@ std::vector<TextSpan> SplitSentences(std::string_view text);
 std::vector<TextSpan> SplitAround(std::string_view text, const std::vector<TextSpan>& sentences);
 
 // A sentence of a text without the marker of a list, a heading or a quotation that its line begins
-// with: "* ", "# ", "> ", "a) ", "1) ".
+// with, "* ", "# ", "> ", "a) ", "1) ", and without brackets around all of it.
 TextSpan WithoutListMarker(std::string_view text, TextSpan sentence);
 
 }  // namespace dragoman

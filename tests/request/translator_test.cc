@@ -152,6 +152,7 @@ TEST_F(TranslatorTest, MarkersOfLinesStayOutsideOfSentences) {
   for (const std::string marker : {"* ", "· ", "# ", "> ", "a) ", "1) ", "> * "}) {
     EXPECT_EQ(translate("\n" + marker + "The cat is old."), "\n" + marker + alone);
   }
+  EXPECT_EQ(translate("(The cat is old.)"), "(" + alone + ")");
 }
 
 TEST_F(TranslatorTest, GivesAsManyHypothesesAsAskedBestFirst) {

@@ -237,6 +237,18 @@ TEST(Splitter, AMarkerOfALineIsNoPartOfItsSentence) {
   EXPECT_EQ(WithoutListMarker("#5 is", {0, 5}).begin, 0u);
 }
 
+TEST(Splitter, BracketsAroundASentenceAreNoPartOfIt) {
+  const auto within = [](const std::string& text) {
+    const TextSpan span = WithoutListMarker(text, {0, text.size()});
+    return text.substr(span.begin, span.size());
+  };
+  EXPECT_EQ(within("(See the cat (or not).)"), "See the cat (or not).");
+  EXPECT_EQ(within("- (See the cat)"), "See the cat");
+  for (const std::string whole : {"(One) and (two)", "(One", "()", "(See) it.", "(a))(", ")a("}) {
+    EXPECT_EQ(within(whole), whole);
+  }
+}
+
 TEST(Splitter, OnlyWhiteSpaceIsBetweenSentences) {
   constexpr uint32_t kSeed = 11;
   SCOPED_TRACE(kSeed);

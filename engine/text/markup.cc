@@ -126,7 +126,17 @@ void MarkedTextBuilder::Spelled(TextSpan raw, std::string_view text) {
   }
   const bool whole = marked_.raw[raw.end - 1] == ';';
   if (whole && !in_attribute_ && IsSymbol(text)) return Empty(raw, IsSymbolSpace(text));
+  const auto is_digit = [&](size_t at) {
+    return at < marked_.raw.size() && marked_.raw[at] >= '0' && marked_.raw[at] <= '9';
+  };
+  const bool range = is_digit(raw.begin - 1) && is_digit(raw.end);  // 5&ndash;7
+  const bool mark = whole && !in_attribute_ && IsTypographic(text) && !range;
+  if (mark) AddMark(MarkKind::kOpaque, raw, false);
   Append(raw, text);
+  if (mark) {
+    marked_.marks.back().text.end = Here();
+    return;
+  }
   // A letter has no reason to be spelled so elsewhere, and a reference of HTML that lacks its
   // semicolon may mean something else before other characters.
   const bool plain = text.size() == 1 && IsLetterOrDigit(static_cast<unsigned char>(text[0]));

@@ -267,6 +267,13 @@ void Placer::PlaceChildren(size_t parent) {
     if (worded && !HasWords(best)) {
       best = NearestWord(std::clamp(gaps_.PlaceOf(mark), span.begin, span.end), within, taken);
     }
+    // "…" at the end takes the place of the full stop.
+    const bool ends = mark.kind == MarkKind::kOpaque && mark.text.end == sentence_.source.size() &&
+                      !mark.stand_in && !HasLetterOrDigit(mark.read) && within.size() > 0;
+    if (best.size() == 0 && ends && !taken[within.end - 1] &&
+        links_.target()[within.end - 1].is_punctuation) {
+      best = {within.end - 1, within.end};
+    }
     if (best.size() == 0) continue;
     intervals_[candidate.mark] = best;
     spans_[candidate.mark] = SpanOf(candidate.mark, best);

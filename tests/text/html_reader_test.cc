@@ -109,7 +109,9 @@ TEST(HtmlReader, ReferencesAreCharacters) {
 
 TEST(HtmlReader, ReferencesOfSymbolsAreElementsWithoutText) {
   EXPECT_THAT(Read("a &rsaquo; b&nbsp;c &copy;&#0;&#xD800; &eacute;&ndash;&hellip;&rsquo;&frac12;"),
-              ElementsAre("a [&rsaquo;]b[&nbsp;] c [&copy;][&#0;][&#xD800;]é–…’½"));
+              ElementsAre("a [&rsaquo;]b[&nbsp;] c [&copy;][&#0;][&#xD800;]é"
+                          "[&ndash;]=–;[&hellip;]=…;’½"));
+  EXPECT_THAT(Read("a 5&ndash;7"), ElementsAre("a 5–7"));
   EXPECT_THAT(Read("<img alt='a &copy; b'>"), ElementsAre("a © b"));
 }
 

@@ -217,6 +217,22 @@ TEST(LiteralMarks, AStandInIsSaidOnce) {
   EXPECT_THAT(placement.removed, ElementsAre(TextSpan{13, 18}));
 }
 
+TEST(LiteralMarks, DotsAtTheEndTakeThePlaceOfAFullStop) {
+  const std::string source = "It is…";
+  const auto place = [&](std::string_view target, std::vector<TextSpan> tokens) {
+    return PlaceMarks({.source = source,
+                       .target = target,
+                       .source_tokens = {{0, 2}, {3, 5}},
+                       .target_tokens = std::move(tokens),
+                       .attention = {}},
+                      std::vector<SentenceMark>{
+                          {.kind = MarkKind::kOpaque, .text = {5, source.size()}, .read = "…"}})
+        .marks.at(0);
+  };
+  EXPECT_EQ(place("Es ist.", {{0, 2}, {3, 6}}), (TextSpan{6, 7}));
+  EXPECT_EQ(place("Es ist", {{0, 2}, {3, 6}}), (TextSpan{6, 6}));
+}
+
 // Nor does a space come in where the source has none.
 TEST(LiteralMarks, WhatTouchesPunctuationTouchesIt) {
   const std::vector<SentenceMark> marks = {

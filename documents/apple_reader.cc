@@ -24,9 +24,10 @@
 namespace dragoman {
 namespace {
 
-std::string SpellString(std::string_view text) {
+std::string SpellString(std::string_view text, char quote) {
+  const std::string open(1, quote), escaped = "\\" + open;
   return absl::StrReplaceAll(std::string(text),
-                             {{"\\", "\\\\"}, {"\"", "\\\""}, {"\n", "\\n"}, {"\t", "\\t"}});
+                             {{"\\", "\\\\"}, {open, escaped}, {"\n", "\\n"}, {"\t", "\\t"}});
 }
 
 // Reads "key" = "value"; and comments.
@@ -60,8 +61,8 @@ class StringsReader {
   absl::Status SkipSpaces() { return SkipComments(part_, /*hashes=*/false, &at_); }
 
   absl::Status TakeWord(std::string* word) {
-    if (Peek() == '"') return TakeString(word);
-    const size_t end = std::min(part_.find_first_of(" \t\r\n=;\"/", at_), part_.size());
+    if (Peek() == '"' || Peek() == '\'') return TakeString(word);
+    const size_t end = std::min(part_.find_first_of(" \t\r\n=;\"'/", at_), part_.size());
     if (end == at_) return DamagedAt(part_, at_, "want a key");
     at_ = end;
     return absl::OkStatus();
@@ -69,18 +70,21 @@ class StringsReader {
 
   absl::Status TakeValue() {
     const size_t begin = at_ + 1;
-    const bool quoted = Peek() == '"';
+    const char quote = Peek();
+    const bool quoted = quote == '"' || quote == '\'';
     std::string text;
     RETURN_IF_ERROR(TakeWord(&text));
     if (quoted && HasWords(text)) {
-      passages_.Add(PlainPassage(begin, at_ - 1, lines_.At(begin), text, &SpellString));
+      passages_.Add(
+          PlainPassage(begin, at_ - 1, lines_.At(begin), text,
+                       [quote](std::string_view said) { return SpellString(said, quote); }));
     }
     return absl::OkStatus();
   }
 
   absl::Status TakeString(std::string* text) {
     const size_t open = at_;
-    for (++at_; at_ < part_.size() && part_[at_] != '"'; ++at_) {
+    for (++at_; at_ < part_.size() && part_[at_] != part_[open]; ++at_) {
       if (part_[at_] != '\\' || at_ + 1 == part_.size()) {
         *text += part_[at_];
         continue;

@@ -5,7 +5,8 @@
 //                                                                                     ^ "de" is
 //                                                                                     added
 //
-// A string without a translation gets one, whose state is "needs_review".  Its text is that in the
+// A string without a translation gets one, whose state is "needs_review"; so does one whose
+// translation is "new", which is what Xcode writes before there is any.  Its text is that in the
 // source language, or its key.  One that varies (by number or device) gets a copy of what the
 // source language has, whose texts are lines of one passage.  Those that are not to be translated
 // stay as they are.
@@ -36,13 +37,13 @@ class CatalogueHandler : public JsonEvents<CatalogueHandler> {
         target_(options.target_language) {}
 
   bool Bool(bool value) {
-    if (keys_.size() == 3 && keys_[2] == "shouldTranslate") entry_.translated = value;
+    if (keys_.size() == 3 && keys_[2] == "shouldTranslate") entry_.kept = !value;
     return Advance();
   }
   bool Key(const char* text, rapidjson::SizeType size, bool) {
     keys_.back().assign(text, size);
     patience_.Takes(kBytesOfCatalogueKey + size);
-    if (InLocalizations() && keys_.size() == 4 && keys_[3] == target_) entry_.translated = false;
+    if (InLocalizations() && keys_.size() == 4 && keys_[3] == target_) entry_.translated = true;
     if (InSource() && keys_.size() == 5) {
       entry_.varies = entry_.varies || keys_[4] == "variations" || keys_[4] == "substitutions";
     }
@@ -54,6 +55,11 @@ class CatalogueHandler : public JsonEvents<CatalogueHandler> {
     if (keys_.size() == 6 && InLocalizations() && keys_[3] == source_ && keys_[4] == "stringUnit" &&
         keys_[5] == "value") {
       entry_.text.assign(text, size);
+    }
+    if (InLocalizations() && keys_.size() == 6 && keys_[3] == target_ && keys_[4] == "stringUnit") {
+      const bool state = keys_[5] == "state";
+      entry_.is_new = entry_.is_new || (state && std::string_view(text, size) == "new");
+      entry_.known.push_back({part_.find('"', key_end_), Here(), state, ""});
     }
     if (InSource() && keys_.size() > 5 && keys_[keys_.size() - 2] == "stringUnit") {
       patience_.Takes(sizeof(Unit) + size);
@@ -96,7 +102,10 @@ class CatalogueHandler : public JsonEvents<CatalogueHandler> {
   };
   struct Entry {
     std::string text;
-    bool translated = true;  // it is to be
+    bool kept = false;        // it is not to be translated
+    bool translated = false;  // it is
+    bool is_new = false;      // and so is that
+    std::vector<Unit> known;  // in the target language
     bool varies = false;
     size_t source = 0, source_end = 0;  // the object of the source language
     std::vector<Unit> units;            // in it
@@ -120,7 +129,9 @@ class CatalogueHandler : public JsonEvents<CatalogueHandler> {
 
   // Adds what is missing in front of a brace that closes an object, as Xcode writes it.
   void AddEntry(size_t brace, bool members) {
-    if (!entry_.translated || target_.empty()) return;
+    if (entry_.kept || target_.empty()) return;
+    if (entry_.is_new && !entry_.varies && entry_.known.size() == 2) return Renew();
+    if (entry_.translated) return;
     const std::string text = entry_.varies ? Lines() : entry_.text;
     if (!HasWords(text)) return;
     const bool known = entry_.localizations > 0;
@@ -149,6 +160,23 @@ class CatalogueHandler : public JsonEvents<CatalogueHandler> {
                             "\n          }\n        }", close);
       };
     }
+    passage.bilingual = true;
+    passages_.Add(std::move(passage));
+  }
+
+  // Replaces a translation that is none yet.
+  void Renew() {
+    const size_t begin = entry_.known.front().begin, end = entry_.known.back().end;
+    for (Unit& unit : entry_.known) {
+      unit = {unit.begin - begin, unit.end - begin, unit.state, unit.state ? "" : entry_.text};
+    }
+    if (!HasWords(entry_.text)) return;
+    Passage passage = PlainPassage(begin, end, lines_.At(begin), entry_.text, nullptr);
+    passage.text = entry_.text;
+    passage.write = [object = std::string(part_.substr(begin, end - begin)),
+                     units = entry_.known](std::string_view translation) {
+      return WriteVariations(object, units, translation);
+    };
     passage.bilingual = true;
     passages_.Add(std::move(passage));
   }

@@ -652,6 +652,24 @@ TEST(AndroidReader, EntitiesOfTheFileStay) {
             "<resources><string name=\"a\">USE &APP; NOW.</string></resources>\n");
 }
 
+TEST(XcstringsReader, WhatIsNewIsTranslated) {
+  const DocumentOptions options = {.source_language = "en", .target_language = "de"};
+  const auto part = [](const std::string& more) {
+    return "{\"sourceLanguage\": \"en\", \"strings\": {\"a b\": {" + more +
+           "\"localizations\": {\"de\": {\"stringUnit\": {\"state\": \"new\", \"value\": "
+           "\"\"}}}}}}";
+  };
+  EXPECT_EQ(InUpperCase(ReadXcstrings, part(""), options),
+            absl::StrReplaceAll(part(""), {{"new", "needs_review"}, {"\"\"", "\"A B\""}}));
+  EXPECT_THAT(TextsOf(ReadXcstrings, part("\"shouldTranslate\": false, "), options), IsEmpty());
+}
+
+TEST(AppleReader, StringsMayHaveSingleQuotes) {
+  constexpr std::string_view kPart = "'a' = 'it\\'s \"x\"';\n\"b\" = \"it's\";\n";
+  EXPECT_THAT(TextsOf(ReadAppleStrings, kPart), ElementsAre("it's \"x\"", "it's"));
+  EXPECT_EQ(InUpperCase(ReadAppleStrings, kPart), "'a' = 'IT\\'S \"X\"';\n\"b\" = \"IT'S\";\n");
+}
+
 TEST(AppleReader, StringsKeepKeysAndComments) {
   constexpr std::string_view kPart =
       "/* a \"comment\" */\n\"key\" = \"One %@\\n\\\"x\\\"\"; // kept\nkey2 = "

@@ -462,6 +462,10 @@ SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, siz
     for (const LiteralFault& fault : CheckLiterals(source, target, *language)) {
       if (CountDigits(fault.text) > 0) faults.lost.push_back(fault.source);
     }
+    const std::vector<TextSpan> brackets = FindBrackets(source);
+    if (!brackets.empty() && !HasSameBrackets(source, brackets, target)) {
+      faults.lost.insert(faults.lost.end(), brackets.begin(), brackets.end());
+    }
     faults.invents = faults.invents || invents;
     faults.whole.push_back(!invents && faults.lost.size() == lost);
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <numeric>
 
+#include "absl/strings/str_cat.h"
 #include "engine/model/attention_tree.h"
 #include "engine/request/assembly.h"
 #include "engine/request/glossary.h"
@@ -11,6 +12,7 @@
 #include "engine/request/repair.h"
 #include "engine/search/phrases.h"
 #include "engine/text/numbers.h"
+#include "engine/text/words.h"
 
 namespace dragoman {
 namespace {
@@ -84,7 +86,31 @@ void Stretch(size_t at, size_t from, size_t to, size_t width, std::vector<T>* ro
   rows->insert(rows->end(), row(old, at + from), old.end());
 }
 
-// So that those of its numbers that have bytes of `lost` must be said.
+// How a bracket is written: an opening one begins a word, a closing one follows one.
+std::vector<std::vector<int32_t>> FormsOfBracket(const std::string& bracket,
+                                                 const Tokenizer& tokenizer,
+                                                 const SearchRules& rules) {
+  constexpr std::string_view kClosing = ")）";
+  std::vector<std::vector<int32_t>> forms;
+  if (kClosing.find(bracket) == kClosing.npos) {
+    forms.push_back(TokensOf(tokenizer, bracket, rules));
+  } else {
+    const std::string word = "a";
+    const std::vector<int32_t> before = TokensOf(tokenizer, word, rules);
+    for (const char* const mark : {"", ".", ",", ";", ":", "!", "?"}) {
+      std::vector<int32_t> tokens = TokensOf(tokenizer, absl::StrCat(word, bracket, mark), rules);
+      if (tokens.size() < before.size() ||
+          !std::equal(before.begin(), before.end(), tokens.begin())) {
+        continue;
+      }
+      forms.emplace_back(tokens.begin() + static_cast<std::ptrdiff_t>(before.size()), tokens.end());
+    }
+  }
+  std::erase_if(forms, [](const std::vector<int32_t>& form) { return form.empty(); });
+  return forms;
+}
+
+// So that those of its numbers and brackets that have bytes of `lost` must be said.
 SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<TextSpan>& lost) {
   SentenceReading reading = Read(sentence, sentence.marks);
   if (reading.job == nullptr) return reading;
@@ -92,20 +118,30 @@ SentenceReading SayNumerals(const NumeralSentence& sentence, const std::vector<T
   const bool places = reading.job->model->network().attends() &&
                       reading.source.size() <= AttentionTree::kMaxSourceTokens;
   std::vector<Phrase> phrases;
+  const auto add = [&](TextSpan span, std::vector<std::vector<int32_t>> forms) {
+    if (forms.empty()) return;
+    Phrase phrase = {.forms = std::move(forms)};
+    const TextSpan in_text = {span.begin + sentence.begin, span.end + sentence.begin};
+    if (places) phrase.source = PlaceOf(in_text, SpansOf(reading.source));
+    phrases.push_back(std::move(phrase));
+  };
+  const auto is_lost = [&](TextSpan span) {
+    return std::any_of(lost.begin(), lost.end(), [&](TextSpan s) { return Overlap(s, span); });
+  };
   for (const TextSpan numeral : FreeNumerals(sentence, /*may_be_cut=*/true)) {
-    if (std::none_of(lost.begin(), lost.end(), [&](TextSpan s) { return Overlap(s, numeral); })) {
-      continue;
-    }
-    Phrase phrase;
+    if (!is_lost(numeral)) continue;
+    std::vector<std::vector<int32_t>> forms;
     for (const std::string& form :
          FormsOf(sentence.text.substr(numeral.begin, numeral.size()), sentence.languages)) {
       std::vector<int32_t> tokens = TokensOf(tokenizer, form, *reading.job->rules);
-      if (!tokens.empty()) phrase.forms.push_back(std::move(tokens));
+      if (!tokens.empty()) forms.push_back(std::move(tokens));
     }
-    if (phrase.forms.empty()) continue;
-    const TextSpan in_text = {numeral.begin + sentence.begin, numeral.end + sentence.begin};
-    if (places) phrase.source = PlaceOf(in_text, SpansOf(reading.source));
-    phrases.push_back(std::move(phrase));
+    add(numeral, std::move(forms));
+  }
+  for (const TextSpan bracket : FindBrackets(sentence.text)) {
+    if (!is_lost(bracket) || !IsFree(bracket, sentence, /*may_be_cut=*/true)) continue;
+    add(bracket, FormsOfBracket(sentence.text.substr(bracket.begin, bracket.size()), tokenizer,
+                                *reading.job->rules));
   }
   if (phrases.empty()) {
     reading.job.reset();

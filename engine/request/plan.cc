@@ -464,7 +464,7 @@ class Planner {
   std::shared_ptr<const NumeralSentence> KeepNumerals(size_t t, const Job& job,
                                                       const MarkedSentence* marked, TextSpan span) {
     std::string text = plan_.texts[t].content.substr(span.begin, span.size());
-    if (FindNumerals(text).empty()) return nullptr;
+    if (FindNumerals(text).empty() && FindBrackets(text).empty()) return nullptr;
     NumeralSentence sentence = {.job = std::make_shared<const Job>(job),
                                 .text = std::move(text),
                                 .begin = span.begin,

@@ -212,4 +212,43 @@ std::vector<TextSpan> SplitWords(std::string_view text) {
   return SplitAt(text, [](size_t) { return true; });
 }
 
+namespace {
+
+// 1 if a character is an opening bracket, -1 if it is a closing one.
+int SideOfBracket(char32_t c) {
+  return c == '(' || c == U'（' ? 1 : c == ')' || c == U'）' ? -1 : 0;
+}
+
+}  // namespace
+
+std::vector<TextSpan> FindBrackets(std::string_view text) {
+  std::vector<TextSpan> brackets;
+  int open = 0;
+  for (size_t i = 0; i < text.size() && open >= 0;) {
+    const size_t begin = i;
+    const int side = SideOfBracket(NextCodePoint(text, &i));
+    if (side != 0) brackets.push_back({begin, i});
+    open += side;
+  }
+  if (open != 0) brackets.clear();
+  return brackets;
+}
+
+bool HasSameBrackets(std::string_view source, absl::Span<const TextSpan> brackets,
+                     std::string_view target) {
+  const auto shape = [](std::string_view text, absl::Span<const TextSpan> of) {
+    std::string signs;  // "(a)" for each pair that has something in it
+    size_t end = 0;
+    for (TextSpan bracket : of) {
+      const bool inside = HasLetterOrDigit(text.substr(end, bracket.begin - end));
+      end = bracket.end;
+      const bool opens = SideOfBracket(NextCodePoint(text, &bracket.begin)) > 0;
+      if (inside && !opens && signs.back() == '(') signs += 'a';
+      signs += opens ? '(' : ')';
+    }
+    return signs;
+  };
+  return shape(source, brackets) == shape(target, FindBrackets(target));
+}
+
 }  // namespace dragoman

@@ -54,6 +54,14 @@ bool EndsWordAt(std::string_view text, size_t place);
 // starts of code points, or the end, with something in between.
 bool IsWholeWord(std::string_view text, size_t begin, size_t end);
 
+// The round brackets of a text, in order, if each belongs to another one; otherwise none.
+// REQUIRES: text is valid UTF-8.
+std::vector<TextSpan> FindBrackets(std::string_view text);
+// Whether these brackets of `source` are those of `target`, and in the same order, whether they are
+// as wide as letters of Latin or of Chinese; and those have something in them if these do.
+bool HasSameBrackets(std::string_view source, absl::Span<const TextSpan> brackets,
+                     std::string_view target);
+
 }  // namespace dragoman
 
 #endif  // DRAGOMAN_ENGINE_TEXT_WORDS_H_

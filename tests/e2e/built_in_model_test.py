@@ -123,6 +123,18 @@ class BuiltInModelTest(unittest.TestCase):
             self.assertEqual(len(texts), 101)
             self.assertLessEqual(len(wrong), 4, f"{source} to {target}: {wrong}")
 
+    def test_brackets_within_a_sentence_stay(self):
+        kept = lost = 0
+        for what, inside, target in itertools.product(
+                ("cat", "house", "man"), ("the old one", "see page 5", "1980", "Hund"), ("de", "fr", "es")):
+            text = f"The {what} ({inside}) is in the garden."
+            said = self.text_of(text, target_language=target)
+            if re.fullmatch(r"[^()]*\([^()]*\w[^()]*\)[^()]*", said):
+                kept += 1
+            else:
+                lost += 1
+        self.assertGreaterEqual(kept, 9 * lost)
+
     def test_a_request_without_languages_goes_from_english_to_german(self):
         for text in ("The weather is nice today.", "Good morning! How are you?"):
             self.assertEqual(self.text_of(text), self.text_of(text, source_language="en", target_language="de"))

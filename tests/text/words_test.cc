@@ -63,5 +63,18 @@ TEST(Words, CoverEveryCharacterExceptWhiteSpaceOnce) {
   EXPECT_EQ(end, text.size());
 }
 
+TEST(Words, BracketsBelongTogether) {
+  const std::string text = "a (b（c）) d";
+  const std::vector<TextSpan> brackets = FindBrackets(text);
+  EXPECT_EQ(brackets, (std::vector<TextSpan>{{2, 3}, {4, 7}, {8, 11}, {11, 12}}));
+  for (const std::string none : {"a", "1) a", "(a", ")(", "a :) (b)"}) {
+    EXPECT_TRUE(FindBrackets(none).empty()) << none;
+  }
+  EXPECT_TRUE(HasSameBrackets(text, brackets, "((x)y)"));
+  for (const std::string other : {"(x)(y)", "(x)", "((x)y", "x(y())", ""}) {
+    EXPECT_FALSE(HasSameBrackets(text, brackets, other)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace dragoman::words_test

@@ -150,12 +150,15 @@ constexpr Pattern kPatterns[] = {
     // What stands around words in Markdown and in forums: **x**, [x](y), [b]x[/b].
     {kTag, kNothing, R"(\*{2,3}([^*\s](?:[^*\n]*[^*\s])?)\*{2,3})", 0, HasEqualEnds},
     {kTag, kNothing, R"(~~([^~\n]+)~~)"},
+    {kTag, kNothing, "'''([^'\\n]+)'''"},
     {kTag, kWord, R"(\*([^*\s](?:[^*\n]*[^*\s])?)\*)", kWholeWord},
     {kTag, kNothing,
      R"([!^]?\[)" WORDS_WITH(
          "!") R"(\]\((?:inflect: true|(?:[^()\s]|\([^()\s]*\))+(?:\s+"[^"\n]*")?)\))"},
     {kTag, kNothing,
      R"(\[)" BB_TAG R"((?:=[^\[\]\n]*)?\])" WORDS_WITH("!?") R"(\[/)" BB_TAG R"(\])"},
+    // The ending of a plural, "cat(s)".
+    {kTag, kNothing, R"((\pL{2})\((?:e?s|e?n|x)\))"},
     // Code in Markdown and reStructuredText, with its role: `f(x)`, ``f(x)``, :py:func:`f`,
     // `link`_.
     {kCode, kNothing, "``[^`\\s](?:[^`\\n]*[^`\\s])?``", 0, IsInlineCode},
@@ -247,7 +250,7 @@ constexpr Pattern kPatterns[] = {
     {kPlaceholder, kDigit, R"(%\d{1,2}:[-\d.]*[sdfgmnux])", kWholeWord},
     {kPlaceholder, kDigit, R"(%L?\d{1,2}|%\|[\d$.+-]*[A-Za-z]?\|)"},
     // Regular expressions.
-    {kCode, kVisible, R"(\^[^\s$]+\$)"},
+    {kCode, kVisible, R"(/?\^[^\s$]+\$(?:/[a-z]*)?)"},
     {kCode, kNothing, CLASS "(?:[-.@_]?" CLASS ")*", kWholeWord},
     // Only in strings: "20 % d'intérêts", "said !yes", ":p", "[sic]" are prose.
     {kPlaceholder, kWord, R"('\{'[^{}']*'\}'|'\{[^{}']*\}')", kInStrings},
@@ -274,7 +277,7 @@ constexpr Pattern kPatterns[] = {
     {kHandle, kWord, R"(@[A-Za-z_][\w.-]*\w(?:/[\w.-]*\w)*(?:@[\w-]+(?:\.[\w-]+)+)?)"},
     {kHandle, kWord, R"(#[\p{L}_][\p{L}\p{N}_]*|#[0-9A-Fa-f]{6,8})"},
     {kCode, kWord, R"(#(?:[0-9A-Fa-f]{3,8}|\d{1,5})|\d{4}-\d\d-\d\d)", kWholeWord},
-    {kCode, kNothing, R"(\[\d{1,3}\])"},  // a note
+    {kCode, kNothing, R"((?:\[\d{1,3}\])+)"},  // notes
     {kTag, kWord, R"(\[([^\[\]\n]*\pL{2}[^\[\]\n]*)\])"},
     {kHandle, kWord, R"(:(?:[a-z][a-z0-9_+-]*|[+-]1|100):)"},
     // Prices: "$5", "US$30–40", "$1.5M", "1 000 €"; of "2020 $5" only the last.  In prose numbers
@@ -284,6 +287,15 @@ constexpr Pattern kPatterns[] = {
      ")?|" AMOUNT "(?:[-–]" AMOUNT ")?" SPACE R"(?\p{Sc}\B)",
      kWholeWord | kInStrings},
     {kCode, kWord, R"([A-Z]{1,3}\$\d+(?:[.,]\d+)*)", kWholeWord},
+    // "$5-$10", "5-10%", "16:9", "4711-A", "-5", "6'2"", "100px"
+    {kCode, kWord, R"(\p{Sc}\d+(?:[.,]\d+)*[-–]\p{Sc}\d+(?:[.,]\d+)*)", kWholeWord},
+    {kCode, kWord, R"(\d{1,3}[-–]\d{1,3}%)"},
+    {kCode, kWord, R"(\d{1,3}:\d(?:[-–]\d{1,3})?|\d{3,}-[A-Z]{1,3})", kWholeWord},
+    {kCode, kVisible, R"([-−]\d{1,3})", kWholeWord},
+    {kCode, kWord, R"(\d{1,2}'\d{1,2}")"},
+    {kCode, kWord,
+     R"((?:[a-z]+(?:-[a-z]+)*: ?)?\d+(?:\.\d+)?(?:px|rem|vh|vw|dpi|fps|[kMG]Hz|[kM]bps))",
+     kWholeWord},
     {kCode, kWord, R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)",
      kWholeWord},
     {kCode, kWord,
@@ -348,13 +360,33 @@ constexpr Pattern kPatterns[] = {
      kWholeWord | kInStrings},
     {kCode, kVisible,
      R"(--[a-z][a-z0-9]*(?:-[a-z0-9]+)+(?:=[\w./:-]*\w)?|--[a-z][a-z0-9]*=[\w./:-]*\w)"},
+    // Calls with arguments, types, queries, commands, attributes.
+    {kCode, kWord,
+     R"([A-Za-z_]\w*(?:(?:\.|::|->)[A-Za-z_]\w*)*\((?:[^()\n]|\([^()\n]*\))*[,'"=_\d])"
+     R"((?:[^()\n]|\([^()\n]*\))*\))",
+     kInStrings},
+    {kCode, kWord,
+     R"([A-Z]?\w*(?:List|Map|Set|Array|Dict|Tuple|Vec|Vector|Promise|Option|Optional|Result|Record|)"
+     R"(Future|Task|Iterator|Iterable|Collection|Enumerable|Observable|Union)(?:<[\w ,.:?<>]+>|)"
+     R"(\[[A-Za-z][\w ,.\[\]]*\]))",
+     kInStrings},
+    {kCode, kWord,
+     R"((?:SELECT [^;\n]* FROM|INSERT INTO|DELETE FROM|CREATE TABLE|DROP TABLE|UPDATE \S+ SET)\b[^;\n]*)",
+     kInStrings},
+    {kCode, kWord,
+     R"((?:git|npm|npx|yarn|pnpm|pip3?|docker|cargo|brew|kubectl|apt-get) (?:install|add|remove|run|)"
+     R"(build|test|commit|push|pull|clone|checkout|init|update|up|exec|apply|fetch|ci|publish|login))"
+     R"((?: (?:-[\w-]+(?:=\S+)?|"[^"\n]*"|\S*[/@=]\S*))*)",
+     kWholeWord | kInStrings},
+    {kCode, kWord, R"(aria-[a-z]+|data-(?:test|id|src|name|value|toggle|target)[a-z]*(?:-[a-z]+)*)",
+     kWholeWord | kInStrings},
     // Only in strings: "he said --but", "Vitamin -D", ".net", "COVID-19", "so:yes", "so.yes" and
     // "eBay" are prose.
     {kCode, kVisible,
-     R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*|-(?:D[A-Z]\w+(?:=\w+)?|[A-Za-z?])|\.[a-z]{2,}(?:[.-][a-z]+)*)",
+     R"((?:-[A-Za-z?], ?)?--[a-z][a-z0-9]*(?:\[?=[A-Z]\w*\]?)?|-(?:D[A-Z]\w+(?:=\w+)?|[A-Za-z?])|\.[a-z]{2,}(?:[.-][a-z]+)*)",
      kWholeWord | kInStrings},
     {kCode, kWord,
-     R"([yY]/[nN]|X(?:-[A-Z]\w+)+|Content-[A-Z]\w+|[a-z_]\w*(?:\[(?:\d+|[ijkn])\])+|)"
+     R"([yY]/[nN]|X(?:-[A-Z]\w+)+|Content-[A-Z]\w+|[a-z_]\w*(?:\.\w+)*(?:\[(?:\d+|[ijkn])\])+(?:\.\w+)*|)"
      R"((?:rgb|hsl)a?\([^()\n]*\)|[A-Z]{2,}-\d+(?:-\d+)*|[a-z]+\d[a-z\d]*|[a-z][a-z0-9]*(?::[a-z][a-z0-9-]*)+|[a-z]\w+(?:\.[a-z]\w+)+|)"
      R"([a-z]{2,}[a-z0-9]*[A-Z][A-Za-z0-9]*|F(?:[1-9]|1[0-2]))",
      kWholeWord | kInStrings},

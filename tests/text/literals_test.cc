@@ -352,6 +352,18 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "00:1A:2B:3C:4D:5E",
                                     "@:{'x'}",
                                     "=SUM(A1:(B2))",
+                                    "/^[a-z]+$/i",
+                                    "[1][23]",
+                                    "$5-$10",
+                                    "£1,000–£2,000",
+                                    "5-10%",
+                                    "16:9",
+                                    "5:3-12",
+                                    "4711-A",
+                                    "-5",
+                                    "6'2\"",
+                                    "100px",
+                                    "max-width: 1.5rem",
                                     "© 2019–2024",
                                     "\\n"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
@@ -386,19 +398,40 @@ TEST(Literals, OfStringsAreOrdinaryInProse) {
                                     ".net",
                                     "build:prod",
                                     "user.name",
+                                    "foo(bar, 1)",
+                                    "a.b->c(f(x), 'y')",
+                                    "getElementById('x')",
+                                    "Map<String, Integer>",
+                                    "List[int]",
+                                    "aria-label",
+                                    "data-testid",
+                                    "git commit -m \"x\"",
+                                    "npm install",
+                                    "--color[=WHEN]",
                                     "{Binding Name, Converter={StaticResource Upper}}",
                                     "{x:Static p:Names.Ada}"}) {
     const std::string text = "The man sees " + literal + " in the old house.";
     EXPECT_THAT(Found(text, TextSource::kStrings), ElementsAre(literal));
     EXPECT_THAT(Found(text), IsEmpty()) << literal;
   }
-  EXPECT_THAT(Found("Delete cats[0][i]? (y/N)", TextSource::kStrings),
-              ElementsAre("cats[0][i]", "(y/N)"));
+  EXPECT_THAT(Found("Delete cats[0][i]? (y/N) No obj.x[0].name", TextSource::kStrings),
+              ElementsAre("cats[0][i]", "(y/N)", "obj.x[0].name"));
+  EXPECT_THAT(Found("-n, --number=NUM: Map<K, List<V>>", TextSource::kStrings),
+              ElementsAre("-n, --number=NUM", "Map<K, List<V>>"));
   EXPECT_THAT(Found("open '{'0'}' or '{0}'", TextSource::kStrings),
               ElementsAre("'{'0'}'", "'{0}'"));
   EXPECT_THAT(Found("[%name] [name] [OPTION]", TextSource::kStrings),
               ElementsAre("[%name]", "[name]", "[OPTION]"));
   EXPECT_THAT(Found("A\\n\\nb \\u2026", TextSource::kStrings), ElementsAre("\\n\\n", "\\u2026"));
+  EXPECT_THAT(Found("Bad query: SELECT * FROM cats WHERE id = 1;", TextSource::kStrings),
+              ElementsAre("SELECT * FROM cats WHERE id = 1"));
+}
+
+TEST(Literals, TheEndingOfAPluralIsOneBehindItsWord) {
+  for (const TextSource source : {TextSource::kProse, TextSource::kStrings}) {
+    EXPECT_THAT(Found("the cat(s), box(es) (s) f(x)", source), ElementsAre("(s)", "(es)"));
+    EXPECT_THAT(Found("the date(optional) or name (s)", source), IsEmpty());
+  }
 }
 
 // Whatever arguments a program takes.
@@ -448,6 +481,7 @@ TEST(Literals, OrdinaryProseHasNone) {
         "A 3-year-old, the A-Z of U.S. law, don't, an ex-US mayor, text/speech, $ and €, 5% of it.",
         "A defaced facade, the effaced decade, (see 3) 100% true, 50% today, \\section and \\data.",
         "a,b and well-known iPhone, the years 1990-1995, \"he --but not she-- said\".",
+        "At 5:30 we were 3-5 people, 10-12-2024, don\'t, the \'90s; a git commit, cat (or so).",
         "Er sagte: »Nein« – z. B. heute, d. h. am 3. Mai um 14:30 Uhr."}) {
     EXPECT_THAT(Found(text), IsEmpty()) << text;
   }

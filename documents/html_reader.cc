@@ -7,7 +7,8 @@
 // content is copied, or that says how its content is translated (translate="no"); what is in such
 // an element means nothing by itself.  Scripts, styles and comments between blocks are no part of
 // a passage, because they may be long, and images that are written into a page ("data:...") stand
-// in it as a short name.
+// in it as a short name.  If <html> says that the page is in the source language, it says
+// afterwards that it is in the target language.
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "documents/inline_text.h"
 #include "documents/passage_list.h"
 #include "documents/readers.h"
 #include "documents/source_text.h"
@@ -167,7 +169,12 @@ class HtmlScanner {
 class HtmlCutter {
  public:
   HtmlCutter(std::string_view part, const DocumentOptions& options)
-      : part_(part), is_xhtml_(IsXhtml(part)), patience_(options), scanner_(part), lines_(part) {}
+      : part_(part),
+        options_(options),
+        is_xhtml_(IsXhtml(part)),
+        patience_(options),
+        scanner_(part),
+        lines_(part) {}
 
   Passages Cut() && {
     HtmlTag tag;
@@ -184,6 +191,8 @@ class HtmlCutter {
       } else if (!tag.end_tag && Seals(tag)) {
         if (IsBlock(tag.name)) MayCut(tag.begin);
         if (!IsVoid(tag.name)) Seal(tag);
+      } else if (tag.name == "html" && !tag.end_tag) {
+        SetLanguage(tag);
       } else if (IsBlock(tag.name)) {
         MayCut(tag.end_tag ? tag.end : tag.begin);
       } else if (tag.name == "br" && tag.end - begin_ >= kWantedBytes) {
@@ -215,6 +224,32 @@ class HtmlCutter {
     depth_ = 1;
     const bool closed = part_.substr(tag.begin, tag.end - tag.begin).ends_with("/>");
     if (closed && (tag.name == "svg" || tag.name == "math")) sealed_.clear();
+  }
+
+  // Of a page, in lang and xml:lang of <html>, if it is the source language.
+  void SetLanguage(const HtmlTag& tag) {
+    constexpr std::string_view kName = "lang=", kEnds = "\"' \t\r\n/>", kBefore = " \t\r\n:";
+    MayCut(tag.begin);
+    std::string bytes(part_.substr(tag.begin, tag.end - tag.begin));
+    absl::AsciiStrToLower(&bytes);
+    const auto without_region = [](std::string_view language) {
+      return language.substr(0, language.find_first_of("-_"));
+    };
+    for (size_t at = 0; (at = bytes.find(kName, at)) != bytes.npos;) {
+      const bool named = kBefore.find(bytes[at - 1]) != kBefore.npos;
+      at += kName.size();
+      if (at < bytes.size() && (bytes[at] == '"' || bytes[at] == '\'')) ++at;
+      const size_t size = std::min(bytes.find_first_of(kEnds, at), bytes.size()) - at;
+      const std::string_view said = without_region(std::string_view(bytes).substr(at, size));
+      if (!named || said.empty() || options_.target_language.empty() ||
+          !IsNamed(said, without_region(options_.source_language))) {
+        continue;
+      }
+      if (begin_ < tag.begin) Add(tag.begin);
+      const size_t value = tag.begin + at;
+      passages_.Add(Replacement(value, value + size, lines_.At(value), options_.target_language));
+      begin_ = block_ = tag.end;
+    }
   }
 
   void Inside(const HtmlTag& tag) {
@@ -291,6 +326,7 @@ class HtmlCutter {
   }
 
   const std::string_view part_;
+  const DocumentOptions& options_;
   const bool is_xhtml_;
   Patience patience_;
   HtmlScanner scanner_;

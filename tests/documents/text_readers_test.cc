@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "documents/readers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -67,6 +68,19 @@ TEST(HtmlReader, ASmallPageIsOnePassage) {
   EXPECT_EQ(
       InUpperCase(ReadHtml, kPart),
       "<!DOCTYPE html>\n<html><title>ONE</title><body><p>TWO <b>THREE</b></p></body></html>\n");
+}
+
+TEST(HtmlReader, ThePageSaysItsNewLanguage) {
+  const DocumentOptions options = {.source_language = "en", .target_language = "de"};
+  const std::string body = "<body lang=\"en\"><p>ONE</p></body></html>";
+  for (const std::string page : {"<html lang=\"@\" class=\"a\">", "<html class=a lang=@>",
+                                 "<!DOCTYPE html>\n<!-- a b -->\n<html xml:lang='@' lang='@'>"}) {
+    const auto with = [&](const std::string& language) {
+      return absl::StrReplaceAll(page, {{"@", language}}) + body;
+    };
+    EXPECT_EQ(InUpperCase(ReadHtml, with("en-US"), options), with("de"));
+    EXPECT_EQ(InUpperCase(ReadHtml, with("fr"), options), with("fr"));
+  }
 }
 
 TEST(HtmlReader, ScriptsBetweenBlocksAreNoPassage) {

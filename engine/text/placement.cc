@@ -32,6 +32,12 @@ void Blank(TextSpan span, std::string* text) {
   text->replace(span.begin, span.size(), span.size(), ' ');
 }
 
+// Whether it is punctuation, "…" or "—", which the model reads and may say in another way.
+bool IsSign(const SentenceMark& mark) {
+  return mark.kind == MarkKind::kOpaque && !mark.stand_in && !mark.read.empty() &&
+         !HasLetterOrDigit(mark.read);
+}
+
 // Cells [begin, end) of the target.
 using Interval = TextSpan;
 
@@ -147,10 +153,12 @@ Interval Placer::Largest(const Candidate& candidate, float f, Interval within,
     return best;
   }
   size_t begin = within.begin;
+  const bool sign = IsSign(mark);
   for (size_t t = within.begin; t < within.end; ++t) {
     const float inside = candidate.inside[t];
     const bool foreign =
-        mark.kind == MarkKind::kOpaque && inside < kMostlyInside * links_.target()[t].weight;
+        mark.kind == MarkKind::kOpaque && (inside < kMostlyInside * links_.target()[t].weight ||
+                                           (sign && !links_.target()[t].is_punctuation));
     if (taken[t] || foreign || (sum < 0.0f && mark.begins)) {
       if (!mark.begins) break;
       sum = 0.0f;
@@ -268,8 +276,7 @@ void Placer::PlaceChildren(size_t parent) {
       best = NearestWord(std::clamp(gaps_.PlaceOf(mark), span.begin, span.end), within, taken);
     }
     // "…" at the end takes the place of the full stop.
-    const bool ends = mark.kind == MarkKind::kOpaque && mark.text.end == sentence_.source.size() &&
-                      !mark.stand_in && !HasLetterOrDigit(mark.read) && within.size() > 0;
+    const bool ends = IsSign(mark) && mark.text.end == sentence_.source.size() && within.size() > 0;
     if (best.size() == 0 && ends && !taken[within.end - 1] &&
         links_.target()[within.end - 1].is_punctuation) {
       best = {within.end - 1, within.end};

@@ -287,14 +287,14 @@ constexpr Pattern kPatterns[] = {
      ")?|" AMOUNT "(?:[-–]" AMOUNT ")?" SPACE R"(?\p{Sc}\B)",
      kWholeWord | kInStrings},
     {kCode, kWord, R"([A-Z]{1,3}\$\d+(?:[.,]\d+)*)", kWholeWord},
-    // "$5-$10", "5-10%", "16:9", "4711-A", "-5", "6'2"", "100px"
+    // "$5-$10", "5-10%", "16:9", "4711-A", "12B", "-5", "6'2"", "100px"
     {kCode, kWord, R"(\p{Sc}\d+(?:[.,]\d+)*[-–]\p{Sc}\d+(?:[.,]\d+)*)", kWholeWord},
     {kCode, kWord, R"(\d{1,3}[-–]\d{1,3}%)"},
-    {kCode, kWord, R"(\d{1,3}:\d(?:[-–]\d{1,3})?|\d{3,}-[A-Z]{1,3})", kWholeWord},
+    {kCode, kWord, R"(\d{1,3}:\d(?:[-–]\d{1,3})?|\d{3,}-[A-Z]{1,3}|\d{1,4}[A-Z])", kWholeWord},
     {kCode, kVisible, R"([-−]\d{1,3})", kWholeWord},
     {kCode, kWord, R"(\d{1,2}'\d{1,2}")"},
     {kCode, kWord,
-     R"((?:[a-z]+(?:-[a-z]+)*: ?)?\d+(?:\.\d+)?(?:px|rem|vh|vw|dpi|fps|[kMG]Hz|[kM]bps))",
+     R"((?:[a-z]+(?:-[a-z]+)*: ?)?\d+(?:\.\d+)?(?:px|r?em|vh|vw|dpi|fps|[kMG]Hz|[kM]bps))",
      kWholeWord},
     {kCode, kWord, R"([0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|0[xX][0-9A-Fa-f]+)",
      kWholeWord},
@@ -402,6 +402,7 @@ constexpr Pattern kPatterns[] = {
      R"((?:[\x{1F000}-\x{1FAFF}\x{2600}-\x{27BF}\x{2B00}-\x{2BFF}\x{2190}-\x{21FF}\x{2300}-\x{23FF}])"
      R"([\x{FE0E}\x{FE0F}\x{200D}\x{20E3}\x{1F3FB}-\x{1F3FF}\x{E0020}-\x{E007F}]*)+|)"
      R"([0-9#*]\x{FE0F}?\x{20E3})"},
+    {kEmoji, kVisible, R"([:;]-?[()DPp]|<3)", kWholeWord},
     {kInvisible, kNothing,
      R"([\x{AD}\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}\x{2066}-\x{2069}\x{FEFF}\x{FE0E}\x{FE0F}]+)"},
 };

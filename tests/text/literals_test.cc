@@ -358,6 +358,10 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "£1,000–£2,000",
                                     "5-10%",
                                     "16:9",
+                                    "12B",
+                                    ":)",
+                                    ";-P",
+                                    "<3",
                                     "5:3-12",
                                     "4711-A",
                                     "-5",
@@ -476,7 +480,7 @@ TEST(Literals, OrdinaryProseHasNone) {
   for (const char* text :
        {"Dr. Smith's well-known e-mail: 50,000 people (e.g. you) came at 3 p.m.!",
         "Note: this: that. What?! \"Yes\", she said - and/or no; U.S. law 1.",
-        "It costs $5 and $100; it's :) and/or 20 % d'intérêts, Tom & Ann, 12:30:45, 50 % der "
+        "It costs $5 and $100; it's and/or 20 % d'intérêts, Tom & Ann, 12:30:45, 50 % der "
         "Leute, he/she, audio/video.",
         "A 3-year-old, the A-Z of U.S. law, don't, an ex-US mayor, text/speech, $ and €, 5% of it.",
         "A defaced facade, the effaced decade, (see 3) 100% true, 50% today, \\section and \\data.",

@@ -242,14 +242,16 @@ bool NumberComparison::IsExcused(const Item& number) {
 }
 
 bool NumberComparison::MayBeSpelled(const Item& number) const {
-  // Not behind a sign that is in the target, too: "$5", "$fünf"; '\n' is in the place of one that
-  // is a literal.
+  // Not beside a sign that is in the target, too: "$5", "$fünf", "5%", "fünf%"; '\n' is in the
+  // place of one that is a literal.
   constexpr std::u32string_view kSigns = U"$€£¥\n";
   const std::string_view before = source_.substr(0, number.span.begin);
   const char32_t sign = before.empty() ? 0 : LastCodePoint(before);
   std::string written;
   AppendUtf8(sign, &written);
   if (kSigns.find(sign) != kSigns.npos && target_.find(written) != target_.npos) return false;
+  const std::string_view after = source_.substr(number.span.end);
+  if (StartsWithAny(after, {"%", " %"}) && target_.find('%') != target_.npos) return false;
   for (const std::string& value : number.values) {
     if (value.find('.') == value.npos && spelled_.MayHave(value)) return true;
   }

@@ -61,6 +61,8 @@ TEST(LiteralCheck, DatesAndTimesAreComparedByTheirNumbers) {
 TEST(LiteralCheck, NumbersMayBeSpelledOut) {
   EXPECT_THAT(FaultsOf("It is €5.", "Es ist €fünf."), ElementsAre("5"));
   EXPECT_THAT(FaultsOf("It is €5.", "Es sind fünf Euro."), IsEmpty());
+  EXPECT_THAT(FaultsOf("100% of it", "hundert% davon"), ElementsAre("100"));
+  EXPECT_THAT(FaultsOf("100% of it", "hundert Prozent davon"), IsEmpty());
   EXPECT_THAT(FaultsOf("3 cats, 12 dogs, 1 bird", "Drei Katzen, zwölf Hunde, ein Vogel"),
               IsEmpty());
   EXPECT_THAT(FaultsOf("the 2nd day", "der zweite Tag"), IsEmpty());

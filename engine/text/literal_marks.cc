@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "engine/base/html_references.h"
 #include "engine/base/utf8.h"
 #include "engine/text/html_elements.h"
 #include "engine/text/literals.h"
@@ -61,7 +62,7 @@ bool IsSpelling(std::string_view text, TextSpan span) {
 }
 
 // Punctuation that languages write in different ways, so that a model leaves it out or puts its own
-// in its place.
+// in its place.  But a model that cannot write a dash has nothing to put there.
 constexpr char32_t kLeftToModels[] =
     U"‐‑‒–—―‘’‚‛“”„‟«»‹›…¿¡，。、！？：；（）［］「」『』【】《》〈〉·・،؛؟।";
 
@@ -196,7 +197,11 @@ void FindSymbols(const MarkedText& text, TextSpan segment, TextSpan part, const 
       const bool left = std::find(std::begin(kLeftToModels), std::end(kLeftToModels), c) !=
                         std::end(kLeftToModels);
       const bool apart = left && Separates(own, first - segment.begin, i - segment.begin);
-      if (apart || (!left && (letters || !can_write(all.substr(first, i - first))))) add(first, i);
+      const std::string_view sign_here = all.substr(first, i - first);
+      const bool dash = IsTypographic(sign_here);
+      if (apart || ((!left || dash) && (letters || !can_write(sign_here)))) {
+        add(first, i, dash && !apart ? Reading::kText : Reading::kNothing);
+      }
     }
   }
 }

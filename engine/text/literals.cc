@@ -287,11 +287,10 @@ constexpr Pattern kPatterns[] = {
      ")?|" AMOUNT "(?:[-–]" AMOUNT ")?" SPACE R"(?\p{Sc}\B)",
      kWholeWord | kInStrings},
     {kCode, kWord, R"([A-Z]{1,3}\$\d+(?:[.,]\d+)*)", kWholeWord},
-    // "$5-$10", "5-10%", "16:9", "4711-A", "12B", "-5", "6'2"", "100px"
+    // "$5-$10", "5-10%", "16:9", "4711-A", "12B", "6'2"", "100px"
     {kCode, kWord, R"(\p{Sc}\d+(?:[.,]\d+)*[-–]\p{Sc}\d+(?:[.,]\d+)*)", kWholeWord},
     {kCode, kWord, R"(\d{1,3}[-–]\d{1,3}%)"},
     {kCode, kWord, R"(\d{1,3}:\d(?:[-–]\d{1,3})?|\d{3,}-[A-Z]{1,3}|\d{1,4}[A-Z])", kWholeWord},
-    {kCode, kVisible, R"([-−]\d{1,3})", kWholeWord},
     {kCode, kWord, R"(\d{1,2}'\d{1,2}")"},
     {kCode, kWord,
      R"((?:[a-z]+(?:-[a-z]+)*: ?)?\d+(?:\.\d+)?(?:px|r?em|vh|vw|dpi|fps|[kMG]Hz|[kM]bps))",
@@ -334,12 +333,13 @@ constexpr Pattern kPatterns[] = {
     {kCode, kWord,
      R"([A-Za-z_]\w*(?:::[A-Za-z_]\w*)+|[a-z_]\w+(?:\.[A-Za-z_]\w+){2,}|)"
      R"([a-z_]\w*(?:\|[a-z_]\w*)+|[A-Z_]{2,}(?:\|[A-Z_]{2,})+)"},
-    // What models write as other digits; degrees; "9–5"; "18+"; a telephone number.
+    // What models write as other digits; degrees; "9–5"; "18+"; a telephone number; "-5".
     {kCode, kNothing, R"(\d*[¼-¾⅐-↉①-⓿]+)"},
     {kCode, kWord,
      R"([-+±−]?\d+(?:[.,]\d+)?[ \x{A0}]?°[CF]?|\d+(?:[x×]\d+)+|[a-z_]\w+\([1-8]\)|)"
      R"(\d{1,4}–\d{1,4}|\d+\+|(?:\d{3}-|\(\d{3}\) ?)?\d{3}-\d{4})",
      kWholeWord},
+    {kCode, kVisible, R"([-−]\d{1,3})", kWholeWord},
     {kPath, kVisible, "/[a-z][a-z0-9_-]+", kWholeWord},
     // Of a spreadsheet; the years of a copyright.
     {kCode, kVisible, R"(=[A-Z][A-Z.]*\((?:[^()]|\([^()]*\))*\))"},

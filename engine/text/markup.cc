@@ -129,7 +129,8 @@ void MarkedTextBuilder::Spelled(TextSpan raw, std::string_view text) {
   const auto is_digit = [&](size_t at) {
     return at < marked_.raw.size() && marked_.raw[at] >= '0' && marked_.raw[at] <= '9';
   };
-  const bool range = is_digit(raw.begin - 1) && is_digit(raw.end);  // 5&ndash;7
+  const bool price = raw.end < marked_.raw.size() && marked_.raw[raw.end] == '$';
+  const bool range = is_digit(raw.begin - 1) && (price || is_digit(raw.end));  // 5&ndash;7
   const bool mark = whole && !in_attribute_ && IsTypographic(text) && !range;
   if (mark) AddMark(MarkKind::kOpaque, raw, false);
   Append(raw, text);

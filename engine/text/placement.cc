@@ -430,6 +430,10 @@ void Placer::AddSpaces(std::vector<TextSpan>* removed) const {
     const SentenceMark& mark = marks_[m];
     const bool unread = mark.kind == MarkKind::kEmpty || IsUnread(m);
     if (mark.kind == MarkKind::kPaired || mark.absent) continue;
+    if (IsSign(mark) && spans_[m].size() == 0) {  // in the place of what the model cannot write
+      const size_t spaces = target.substr(0, spans_[m].begin).find_last_not_of(' ') + 1;
+      removed->push_back({std::min(spaces + 1, spans_[m].begin), spans_[m].begin});
+    }
     if (!unread && (!mark.stand_in || spans_[m].size() == 0)) continue;
     const std::string_view before = source.substr(0, mark.text.begin);
     const size_t end = target.substr(0, spans_[m].begin).find_last_not_of(' ') + 1;

@@ -120,7 +120,8 @@ TEST(LiteralMarks, PunctuationIsTheModelsAffair) {
   for (const Mark& mark : text.marks) {
     kept.push_back(text.text.substr(mark.text.begin, mark.text.size()));
   }
-  EXPECT_THAT(kept, ElementsAre("☃", "→", "$"));
+  EXPECT_THAT(kept, ElementsAre("–", "…", "☃", "→", "$"));
+  EXPECT_EQ(InputOf(text, FindSentences(text, false)[0]).text, "«A» – “b”… , c d 5 (f)");
 }
 
 TEST(LiteralMarks, SignsAreKept) {

@@ -365,6 +365,7 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "5:3-12",
                                     "4711-A",
                                     "-5",
+                                    "-12 °C",
                                     "6'2\"",
                                     "100px",
                                     "max-width: 1.5rem",

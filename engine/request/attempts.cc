@@ -310,8 +310,10 @@ JobPtr NextAttempt(const Tokenizer& tokenizer, const AlignmentPlan& alignment, P
   if (attempts.way == Attempts::kFirst) {
     result->repaired = attempts.plain != nullptr;
   } else {
-    result->times.steps += attempts.best.times.steps;
-    result->times.kept += attempts.best.times.kept;
+    const JobTimes& earlier = attempts.best.times;
+    JobTimes& times = result->times;
+    times = {times.queue + earlier.queue, times.encode + earlier.encode,
+             times.decode + earlier.decode, times.steps + earlier.steps, times.kept + earlier.kept};
     result->reused = result->reused && attempts.best.reused;
     Swap(text, sentence, &attempts.reading);
   }

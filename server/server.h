@@ -58,7 +58,7 @@ struct ConnectionPlan {
 
 class Server {
  public:
-  // First reads certificates and tokens and takes both ports: HTTP answers, with 503 on /readyz,
+  // First reads certificates and tokens and takes its ports: HTTP answers, with 503 on /readyz,
   // and gRPC connections are closed.  Then loads the models.  Then gRPC serves, the health service
   // reports SERVING (for "liveness" until the end), and /readyz answers 200.  After an error
   // nothing is left running.

@@ -37,7 +37,8 @@ std::string TextOf(const Tokenizer& tokenizer, const PlannedText& text, size_t s
                    const Hypothesis* hypothesis, const AlignmentPlan& alignment);
 
 // Tells a renderer the translation of sentence number `sentence` of a text with markup, with the
-// places of its marks; without a hypothesis, what a memory answers.  One that stays is not told.
+// places of its marks; without a hypothesis, what a memory answers.  Of a sentence that stays as it
+// is, nothing is told.
 void RenderSentence(const Tokenizer& tokenizer, const PlannedText& text, size_t sentence,
                     const Hypothesis* hypothesis, const AlignmentPlan& alignment,
                     Renderer* renderer);

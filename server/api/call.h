@@ -91,7 +91,7 @@ struct CallSize {
   int texts = 0;
   int source_tokens = 0;
   int target_tokens = 0;          // of the best hypotheses
-  absl::Duration queue;           // how long it waited for places in batches (TranslateTimes)
+  absl::Duration queue;           // how long it waited for models, threads and places in batches
   absl::Duration encode, decode;  // likewise
   absl::Time decoded = absl::InfinitePast();  // when the last one was; unless the call failed
 

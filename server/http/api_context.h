@@ -54,7 +54,7 @@ using HttpRender = std::function<HttpResponse(const CallEnd& end, v1::TranslateR
 
 // Translates for the sender of `http`, who may go away, and answers with the result of `render`.
 // `read` creates the request from http's body; it is called at once, if the caller is admitted.
-// `method` and `api` are literals, for the metrics and the log.
+// `api` is a literal, for the metrics and the log.
 void TranslateOverHttp(const ApiContext& context, const char* api, const HttpRequest& http,
                        std::shared_ptr<HttpAnswer> answer,
                        absl::FunctionRef<absl::StatusOr<v1::TranslateRequest>()> read,

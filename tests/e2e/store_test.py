@@ -203,7 +203,7 @@ class StoreTest(unittest.TestCase):
                 return False
 
         await_true(is_used, "the store is reached")
-        self.assertNotIn("store: ", server.http("/readyz")[2])
+        await_true(lambda: "store: " not in server.http("/readyz")[2], "the store is no longer late")
 
     def test_who_waits_for_the_store_hears_at_once_that_it_is_late(self):
         server = server_with(self, self.file)

@@ -465,6 +465,7 @@ SentenceFaults FaultsOf(const Tokenizer& tokenizer, const PlannedText& text, siz
     const std::vector<TextSpan> brackets = FindBrackets(source);
     if (!brackets.empty() && !HasSameBrackets(source, brackets, target)) {
       faults.lost.insert(faults.lost.end(), brackets.begin(), brackets.end());
+      faults.brackets = true;
     }
     faults.invents = faults.invents || invents;
     faults.whole.push_back(!invents && faults.lost.size() == lost);

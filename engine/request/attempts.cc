@@ -209,8 +209,13 @@ bool IsBetter(const Attempts& attempts, const SentenceFaults& faults, const JobR
     case Attempts::kPlain:
       return attempts.best.hypotheses.front().score < result.hypotheses.front().score;
     case Attempts::kSayNumerals:
-    case Attempts::kStandIn:
-      return !faults.damaged && !faults.invents && faults.lost.size() < attempts.faults.lost.size();
+    case Attempts::kStandIn: {
+      // Brackets are no reason to say much less.
+      const auto size = [](const JobResult& said) { return said.hypotheses.front().tokens.size(); };
+      const bool cut = attempts.faults.brackets && 4 * size(result) < 3 * size(attempts.best);
+      return !cut && !faults.damaged && !faults.invents &&
+             faults.lost.size() < attempts.faults.lost.size();
+    }
     default:
       return true;
   }

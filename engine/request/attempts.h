@@ -3,7 +3,7 @@
 //   the first one          the next ones, in this order, as long as the best one so far is at fault
 //   a repair               plainly, if it is doubtful (repair.h)
 //   reads stand-ins        without its literals, if it is damaged (placement.h)
-//   has numbers            must say those that it has lost (phrases.h), in any usual form
+//   has numbers, brackets  must say those that it has lost (phrases.h), in any usual form
 //                          reads stand-ins for all of its numbers, if some are still lost
 //
 // Each is a job of its own; of the two translations that there are then, one stays.  Of several
@@ -66,7 +66,8 @@ bool PutNumeralsBack(const SentenceReading& reading, Hypothesis* hypothesis);
 struct SentenceFaults {
   bool damaged = false;        // one of the hypotheses (placement.h)
   bool invents = false;        // one has more digits than the sentence
-  std::vector<TextSpan> lost;  // numbers that one does not have: bytes of the sentence
+  std::vector<TextSpan> lost;  // numbers and brackets that one does not have: bytes of the sentence
+  bool brackets = false;       // some of these are brackets
   std::vector<char> whole;     // of each: it has its numbers, and no others
 };
 

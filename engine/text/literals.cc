@@ -167,7 +167,7 @@ constexpr Pattern kPatterns[] = {
     // <kbd>Ctrl</kbd>+<kbd>C</kbd>, H<sub>2</sub>O, m<sup>2</sup>
     {kCode, kNothing, CODE_ELEMENT R"((?: ?[+/-] ?)" CODE_ELEMENT ")*"},
     {kCode, kWord,
-     "(?:(?:[A-Z][a-z]?)+|\\d+|[A-Z]=[a-z]{1,2}|[a-z]|[cdkmµ]m)(?:(?:" SMALL(
+     "(?:(?:[A-Z][a-z]?)+|\\d+|[A-Z]=[a-z]{1,2}|[a-z]|[cdkmµ]m|mc)(?:(?:" SMALL(
          "sub", SIGNED) "|" SMALL("sup", SIGNED) ")(?:[A-Z][a-z]?)*)+|[a-z]" SMALL("sub", "[a-z]"),
      kWholeWord},
     {kTag, kNothing,

@@ -252,6 +252,7 @@ TEST(Literals, OfAnyTextAreWholeAndAlone) {
                                     "<kbd>Ctrl</kbd>+<kbd>C</kbd>",
                                     "<code class=\"x\">npm install</code>",
                                     "H<sub>2</sub>O",
+                                    "mc<sup>2</sup>",
                                     "CaCO<sub>3</sub>",
                                     "SO<sub>4</sub><sup>2−</sup>",
                                     "m<sup>2</sup>",

@@ -395,6 +395,7 @@ constexpr Pattern kPatterns[] = {
     {kTag, kWord, R"(_([^_\s](?:[^_\n]*[^_\s])?)_)", kWholeWord},
     {kTag, kNothing, R"(&lt;/?[A-Za-z][^&<>\n]*(?:&quot;[^&<>\n]*)*&gt;)"},
     {kBreak, kNothing, R"(&(?:[A-Za-z][A-Za-z0-9]{1,31}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});)"},
+    {kBetween, kNothing, R"(\.{4,})"},  // of a table of contents
     {kBetween, kNothing, R"((?:\\[nrt])+| {3,})", kInStrings},
     {kBreak, kWord, R"(\\(?:[nrt]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}))", kWholeWord},
     {kBreak, kNothing, R"(\\(?:[bfv0"'\\]|u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})|&&)", kInStrings},

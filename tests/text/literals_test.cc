@@ -433,6 +433,11 @@ TEST(Literals, OfStringsAreOrdinaryInProse) {
               ElementsAre("SELECT * FROM cats WHERE id = 1"));
 }
 
+TEST(Literals, DotsLeadToThePageOfAChapter) {
+  EXPECT_THAT(Found("The cat ........ 5"), ElementsAre("........"));
+  EXPECT_THAT(Found("The cat... 5"), IsEmpty());
+}
+
 TEST(Literals, TheEndingOfAPluralIsOneBehindItsWord) {
   for (const TextSource source : {TextSource::kProse, TextSource::kStrings}) {
     EXPECT_THAT(Found("the cat(s), box(es) (s) f(x)", source), ElementsAre("(s)", "(es)"));

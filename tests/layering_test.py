@@ -120,7 +120,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 # file that does not need one had better not get one from a header; a file that does raises the number here.
 COSTLY = {
     r"grpc(pp)?/|dragoman/v1/\w+\.grpc\.pb\.h|\w+/.*\.grpc\.pb\.h": 18,
-    r"google/protobuf/|.*\.pb\.h": 118,
+    r"google/protobuf/|.*\.pb\.h": 119,
     r"boost/": 5,
     r"CLI/": 21,
 }

@@ -18,30 +18,25 @@ struct BulkExchange::Open {
   Open(const ServerParts* parts, Item its_item)
       : id(std::move(its_item.id)),
         request(std::move(its_item.request)),
+        read(std::move(its_item.read)),
         bytes(its_item.bytes + id.size()),
+        more_bytes(its_item.more_bytes),
         came(absl::Now()),
         task(parts, std::move(its_item.glossary)) {}
 
-  // One that waits for memory is kept as it came: it may take fifty times its bytes.
-  void Pack() {
-    if (!request.ok() || memory.amount() > 0 || !packed.empty()) return;
-    packed = request->SerializeAsString();
-    request = v1::TranslateRequest();
-  }
-  void Unpack() {
-    if (packed.empty()) return;
-    request->ParseFromString(packed);
-    packed = std::string();
+  void Fail(const absl::Status& status) {
+    request = status;
+    read = nullptr;
   }
 
   const std::string id;
-  absl::StatusOr<v1::TranslateRequest> request;  // kept until it is answered
-  std::string packed;
+  absl::StatusOr<v1::TranslateRequest> request;                // kept until it is answered
+  std::function<absl::StatusOr<v1::TranslateRequest>()> read;  // null when it was called
   absl::StatusOr<Priority> priority = Priority::kBatch;
-  const size_t bytes;
+  const size_t bytes, more_bytes;
   const absl::Time came;
   TranslateTask task;
-  std::shared_ptr<RequestState> state;  // of this attempt; set before it is running
+  std::shared_ptr<RequestState> state;  // of this attempt; null until it was read
   bool counted = false;                 // as a call that its principal has in flight
   Share memory;
 };
@@ -104,17 +99,12 @@ bool BulkExchange::MayBegin() {
 
 void BulkExchange::Add(Item item) {
   auto open = std::make_shared<Open>(&parts(), std::move(item));
-  if (open->request.ok()) open->priority = PriorityOf(open->request->priority(), Priority::kBatch);
   {
     absl::MutexLock lock(&mutex_);
     ++unanswered_;
     unanswered_bytes_ += open->bytes;
     ++call().size().texts;
-    if (!parked_.empty()) {
-      open->Pack();
-      parked_.push_back(std::move(open));
-      return;
-    }
+    if (!parked_.empty()) return parked_.push_back(std::move(open));
   }
   Run(std::move(open));
 }
@@ -128,32 +118,33 @@ absl::Status BulkExchange::Judge(const v1::TranslateRequest& request) {
   return absl::IsPermissionDenied(status) ? status : absl::OkStatus();
 }
 
-void BulkExchange::Park(std::shared_ptr<Open> open) {
-  open->Pack();
-  parked_.push_front(std::move(open));
-}
-
 // Passes a request to the engine.  An error becomes its answer.
 void BulkExchange::Run(std::shared_ptr<Open> open) {
-  auto state = NewRequest(open->priority.value_or(Priority::kBatch));
   const bool wanted = request()->Wanted(absl::Now()).ok();  // or it ends at once
   {
     absl::MutexLock lock(&mutex_);
-    if (wanted && !MayBegin()) return Park(std::move(open));
+    if (wanted && !MayBegin()) return parked_.push_front(std::move(open));
     // The call itself accounts for one of its requests; each further one counts as a call.
     if (!running_.empty() && !open->counted) {
       open->counted = parts().principals->Enter(call().principal()).ok();
-      if (!open->counted) return Park(std::move(open));
+      if (!open->counted) return parked_.push_front(std::move(open));
     }
     if (open->memory.amount() == 0) {
-      absl::StatusOr<Share> memory = call().TakeMemory(open->bytes);
-      if (!memory.ok()) return Park(std::move(open));
-      open->memory = *std::move(memory);
+      absl::StatusOr<Share> memory = call().TakeMemory(open->bytes, open->more_bytes);
+      const bool never = IsMessageTooLarge(memory.status());
+      if (!memory.ok() && !never) return parked_.push_front(std::move(open));
+      if (never) open->Fail(memory.status());
+      if (memory.ok()) open->memory = *std::move(memory);
     }
-    open->state = std::move(state);
     running_.insert(open);
   }
-  open->Unpack();
+  if (open->read != nullptr) open->request = std::exchange(open->read, nullptr)();
+  if (open->request.ok()) open->priority = PriorityOf(open->request->priority(), Priority::kBatch);
+  {
+    auto state = NewRequest(open->priority.value_or(Priority::kBatch));
+    absl::MutexLock lock(&mutex_);
+    open->state = std::move(state);
+  }
   if (!request()->Wanted(absl::Now()).ok()) open->state->Cancel(absl::Now());
   TranslateResponse failed;
   failed.status = open->request.status();
@@ -306,7 +297,9 @@ void BulkExchange::Cancel() {
     Exchange::Cancel();
     reading_ = false;
     status_ = request()->Wanted(absl::Now());
-    for (const std::shared_ptr<Open>& open : running_) open->state->Cancel(absl::Now());
+    for (const std::shared_ptr<Open>& open : running_) {
+      if (open->state != nullptr) open->state->Cancel(absl::Now());
+    }
     // Nobody will read the answers.
     unanswered_ -= parked_.size();
     for (const std::shared_ptr<Open>& open : parked_) unanswered_bytes_ -= open->bytes;

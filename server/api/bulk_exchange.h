@@ -58,8 +58,11 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   // A request and its id.  If `request` is an error, that is the answer.
   struct Item {
     std::string id;
-    absl::StatusOr<v1::TranslateRequest> request;
+    absl::StatusOr<v1::TranslateRequest> request = v1::TranslateRequest();
+    // Instead, called when there is memory for it; null: `request` is there.
+    std::function<absl::StatusOr<v1::TranslateRequest>()> read = nullptr;
     size_t bytes = 0;                                    // of the message
+    size_t more_bytes = 0;                               // of memory, as Caller's
     std::shared_ptr<SharedGlossary> glossary = nullptr;  // as TranslateTask's
   };
 
@@ -103,7 +106,6 @@ class BulkExchange : public Exchange, public std::enable_shared_from_this<BulkEx
   bool MayBegin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool WantsRetry() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Retry();
-  void Park(std::shared_ptr<Open> open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run(std::shared_ptr<Open> open);
   // Runs one that has begun.
   void Translate(const std::shared_ptr<Open>& open);

@@ -87,13 +87,15 @@ absl::Status Call::AdmitAs(Permit permit) {
   RETURN_IF_ERROR(parts_->principals->Enter(principal()));
   admitted_ = true;
   RETURN_IF_ERROR(caller_.wrong);
-  ASSIGN_OR_RETURN(memory_, TakeMemory(caller_.message_bytes));
-  return TakeMore(caller_.more_bytes);
+  ASSIGN_OR_RETURN(memory_, TakeMemory(caller_.message_bytes, caller_.more_bytes));
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Share> Call::TakeMemory(size_t message_bytes) const {
+absl::StatusOr<Share> Call::TakeMemory(size_t message_bytes, size_t more_bytes) const {
   const size_t read = std::min(message_bytes, static_cast<size_t>(parts_->max_message_bytes));
-  return parts_->requests->Take(Holder(), MemoryOfMessage(read));
+  const size_t wanted = MemoryOfMessage(read) + more_bytes, most = parts_->requests->most();
+  if (wanted > most) return MessageTakesTooMuch(wanted, most);
+  return parts_->requests->Take(Holder(), wanted);
 }
 
 std::shared_ptr<HeldAnswer> Call::Hold() const {

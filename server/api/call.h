@@ -135,9 +135,9 @@ class Call {
   }
   const std::shared_ptr<const Translator>& translator() const { return translator_; }
 
-  // Takes memory for a message of the caller's, until the share ends.  RESOURCE_EXHAUSTED if there
-  // is none.  REQUIRES: admitted.
-  absl::StatusOr<Share> TakeMemory(size_t message_bytes) const;
+  // Takes memory for a message of the caller's, until the share ends; `more_bytes` as Caller's.
+  // RESOURCE_EXHAUSTED if there is none; IsMessageTooLarge if there never is.  REQUIRES: admitted.
+  absl::StatusOr<Share> TakeMemory(size_t message_bytes, size_t more_bytes) const;
 
   // Takes so much more, until the call ends.  REQUIRES: admitted.
   absl::Status TakeMore(size_t bytes) { return memory_.Raise(memory_.amount() + bytes); }

@@ -1,5 +1,6 @@
 #include "server/api/document_exchange.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,9 +55,13 @@ bool DocumentExchange::HasRoom() {
   return stage_ == Stage::kReceiving && bulk_->reads();
 }
 
-void DocumentExchange::Add(absl::StatusOr<v1::TranslateDocumentRequest> message) {
-  absl::Status status = message.status();
-  if (status.ok()) status = Receive(*message);
+void DocumentExchange::Add(size_t memory,
+                           absl::FunctionRef<absl::StatusOr<v1::TranslateDocumentRequest>()> read) {
+  const absl::Status status = [&]() -> absl::Status {
+    ASSIGN_OR_RETURN(const Share room, parts_->documents->TakeMemory(holder_, memory));
+    ASSIGN_OR_RETURN(const v1::TranslateDocumentRequest message, read());
+    return Receive(message);
+  }();
   if (!status.ok()) bulk_->NoMore(status);
 }
 
@@ -83,9 +88,10 @@ absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& messa
 }
 
 absl::Status DocumentExchange::CountHeader(const v1::DocumentHeader& header) {
-  constexpr size_t kPerByte = 32;  // as MemoryOfMessage, and for the passage that is sent with it
-  ASSIGN_OR_RETURN(memory_,
-                   parts_->documents->TakeMemory(holder_, kPerByte * header.ByteSizeLong()));
+  // As MemoryOfMessage, or what it takes as it is; and for the passage that is sent with it.
+  constexpr size_t kPerByte = 16;
+  const size_t bytes = std::max(kPerByte * header.ByteSizeLong(), header.SpaceUsedLong());
+  ASSIGN_OR_RETURN(memory_, parts_->documents->TakeMemory(holder_, 2 * bytes));
   return absl::OkStatus();
 }
 

@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
@@ -65,8 +66,9 @@ class DocumentExchange : public std::enable_shared_from_this<DocumentExchange> {
 
   // Whether the transport may read one more message.
   bool HasRoom();
-  // REQUIRES: HasRoom was true, and neither NoMore nor Work was called.
-  void Add(absl::StatusOr<v1::TranslateDocumentRequest> message);
+  // Calls `read` at once if there is so much memory for it.  REQUIRES: HasRoom was true, and
+  // neither NoMore nor Work was called.
+  void Add(size_t memory, absl::FunctionRef<absl::StatusOr<v1::TranslateDocumentRequest>()> read);
   // The client has sent everything or, with an error, nothing more can be read.
   void NoMore(const absl::Status& status = absl::OkStatus());
 

@@ -151,8 +151,8 @@ class EngineExchange : public UnaryExchange, public Exchange {
     }
     if (work == CallWork::kShort) return Run(std::move(message));
     return DoWork(work, parts(), Exchange::request(),
-                  [this, message = std::move(message)](absl::Status status) {
-                    if (status.ok()) status = Run(message);
+                  [this, message = std::move(message)](absl::Status status) mutable {
+                    if (status.ok()) status = Run(std::move(message));
                     if (!status.ok()) End(status, {});
                   });
   }

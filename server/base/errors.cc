@@ -156,6 +156,14 @@ absl::Status MessageTooLarge(size_t bytes, size_t limit) {
   return OverLimit(std::move(status), "max_message_bytes");
 }
 
+absl::Status MessageTakesTooMuch(size_t bytes, size_t most) {
+  absl::Status status =
+      ResourceExhaustedError("the message takes ", bytes, " bytes of memory, the most is ", most,
+                             "; send fewer texts or entries at a time");
+  status.SetPayload(kMessageSizePayload, absl::Cord());
+  return OverLimit(std::move(status), "requests");
+}
+
 absl::Status DocumentTooLarge(absl::Status status) {
   status.SetPayload(kMessageSizePayload, absl::Cord());
   return OverLimit(std::move(status), "document_memory");

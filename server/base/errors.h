@@ -26,8 +26,8 @@ namespace dragoman {
 // may use ("en-de, en-fr").
 absl::Status ModelNotFound(const std::string& name, const std::string& served);
 
-// NOT_FOUND for what is kept, such as a "glossary", which is a "dragoman.v1.Glossary": there is none
-// with that id, or the caller must not know of it.
+// NOT_FOUND for what is kept, such as a "glossary", which is a "dragoman.v1.Glossary": there is
+// none with that id, or the caller must not know of it.
 absl::Status KeptNotFound(const char* noun, const char* type, const std::string& id);
 
 // PERMISSION_DENIED because `principal` lacks a right: "models" with the value "en-de".
@@ -57,6 +57,8 @@ absl::Status OverBudget(const BudgetUse& use);
 
 // RESOURCE_EXHAUSTED because a message of `bytes` is over the limit: trying again will not help.
 absl::Status MessageTooLarge(size_t bytes, size_t limit);
+// Likewise, because it takes more memory than anybody may have.
+absl::Status MessageTakesTooMuch(size_t bytes, size_t most);
 bool IsMessageTooLarge(const absl::Status& status);
 
 // The status (RESOURCE_EXHAUSTED), of a document that takes too much memory, as IsMessageTooLarge.

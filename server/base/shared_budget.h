@@ -79,6 +79,9 @@ class SharedBudget : private NotCopyable {
   // RESOURCE_EXHAUSTED if this holder cannot have that much now.
   absl::StatusOr<Share> Take(const std::string& holder, size_t amount);
 
+  // What a holder can have at most.
+  size_t most() const { return limit_ / 2; }
+
   BudgetStats Stats() const;
 
   // The law: whether `amount` more may be taken by who has `held` of the `used` ones.

@@ -145,9 +145,9 @@ absl::Status DivideMemory(const v1::ServerConfig& config, ServerOptions* options
   const auto sixteenth = static_cast<int64_t>(rest / 16);
   if (keys_values == 0) keys_values = rest / 4;
   options->documents.memory = rest / 8;
-  // One caller's half has room for the largest message.
-  const size_t message = MemoryOfMessage(static_cast<size_t>(options->max_message_bytes));
-  options->requests_memory = std::max(rest / 16, 2 * message);
+  // One caller's half has room for the largest message, and for its bytes while they arrive.
+  const auto message = static_cast<size_t>(options->max_message_bytes);
+  options->requests_memory = std::max(rest / 16, 2 * (message + MemoryOfMessage(message)));
   options->answers.all = std::min(kMostAnswers, rest / 16);
   options->answers.holder = options->answers.all / 4;
   options->index_bytes =

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_replace.h"
 #include "engine/base/status.h"
 #include "server/base/methods.h"
 #include "server/grpc/first_message.h"
@@ -14,6 +15,7 @@
 namespace dragoman {
 namespace {
 
+using google::protobuf::Descriptor;
 using grpc::ByteBuffer;
 using grpc::internal::RpcServiceMethod;
 
@@ -29,12 +31,13 @@ class UnaryCall final : public grpc::ServerUnaryReactor,
       : parts_(parts), context_(context), response_(response) {}
 
   // REQUIRES: called once, before the handler returns this reactor.
-  UnaryCall* Start(const Method& method, Caller caller, const Incoming& incoming) {
+  UnaryCall* Start(const Method& method, const Descriptor& type, Caller caller,
+                   const Incoming& incoming) {
     self_ = shared_from_this();
     caller_ = std::move(caller);
     message_.Read(
         incoming, self_, [&] { return RoomForMessage(*parts_, method, caller_); },
-        [this, &method](const absl::Status& status) { Begin(method, status); });
+        [this, &method, &type](const absl::Status& status) { Begin(method, type, status); });
     return this;
   }
 
@@ -51,8 +54,11 @@ class UnaryCall final : public grpc::ServerUnaryReactor,
 
  private:
   // The message has come or, after an error, is not waited for.
-  void Begin(const Method& method, const absl::Status& waited) {
-    if (waited.ok()) received_ = caller_.message_bytes = message_.bytes()->Length();
+  void Begin(const Method& method, const Descriptor& type, const absl::Status& waited) {
+    if (waited.ok()) {
+      received_ = caller_.message_bytes = message_.bytes()->Length();
+      caller_.more_bytes = MoreMemoryOf(*message_.bytes(), type);
+    }
     // The call may end before this does.
     const std::shared_ptr<UnaryExchange> exchange =
         method.exchange(parts_, method.name, std::move(caller_),
@@ -116,15 +122,19 @@ void MethodService::Add(const Method& method, const std::string& path) {
   const char* const api = AdminMethodOf(method.name).has_value() ? "admin" : method.api;
   AddMethod(
       new RpcServiceMethod(path.c_str(), grpc::internal::RpcMethod::CLIENT_STREAMING, nullptr));
+  const Descriptor& type =
+      *google::protobuf::DescriptorPool::generated_pool()
+           ->FindMethodByName(absl::StrReplaceAll(path.substr(1), {{"/", "."}}))
+           ->input_type();
   MarkMethodRawCallback(
       index, new HeadersFirst<grpc::internal::CallbackUnaryHandler<Incoming, ByteBuffer>>(
-                 [this, &method, api](grpc::CallbackServerContext* context,
-                                      const Incoming* incoming, ByteBuffer* response) {
+                 [this, &method, &type, api](grpc::CallbackServerContext* context,
+                                             const Incoming* incoming, ByteBuffer* response) {
                    Caller caller = CallerOf(*context, method.key);
                    caller.api = api;
                    caller.is_owner = of_owner_;
                    const auto call = std::make_shared<UnaryCall>(parts_, context, response);
-                   return call->Start(method, std::move(caller), *incoming);
+                   return call->Start(method, type, std::move(caller), *incoming);
                  }));
 }
 

@@ -4,6 +4,8 @@
 #include <google/protobuf/wire_format_lite.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,10 +13,13 @@
 #include "engine/base/status.h"
 #include "engine/base/utf8.h"
 #include "server/base/errors.h"
+#include "server/config/config.h"
+#include "server/grpc/message_memory.h"
 
 namespace dragoman {
 namespace {
 
+using google::protobuf::Descriptor;
 using google::protobuf::Message;
 
 // Whether bytes that do not parse begin like gzip (RFC 1952) or zlib (RFC 1950).
@@ -33,24 +38,32 @@ bool ParseFrom(const grpc::ByteBuffer& bytes, Message* message) {
   return grpc::SerializationTraits<Message>::Deserialize(&buffer, message).ok();
 }
 
-// The id of a request of a bulk call whose other fields are not parsed: they may take fifty times
-// their bytes.
-std::string IdOf(const grpc::ByteBuffer& bytes, size_t max_bytes) {
+using google::protobuf::io::CodedInputStream;
+
+// Calls `read` with the bytes of a message.
+template <typename Read>
+auto ReadFrom(const grpc::ByteBuffer& bytes, Read read) {
+  grpc::ByteBuffer buffer = bytes;
+  grpc::ProtoBufferReader reader(&buffer);
+  CodedInputStream in(&reader);
+  return read(&in);
+}
+
+// The id of a request of a bulk call whose other fields are not parsed; nothing if nobody can say
+// where they end.
+std::optional<std::string> IdOf(CodedInputStream* in, size_t max_bytes) {
   using Wire = google::protobuf::internal::WireFormatLite;
   constexpr uint32_t kIdTag =
       Wire::MakeTag(v1::TranslateBulkRequest::kIdFieldNumber, Wire::WIRETYPE_LENGTH_DELIMITED);
-  grpc::ByteBuffer buffer = bytes;
-  grpc::ProtoBufferReader reader(&buffer);
-  google::protobuf::io::CodedInputStream in(&reader);
   std::string id;
-  while (const uint32_t tag = in.ReadTag()) {
+  while (const uint32_t tag = in->ReadTag()) {
     uint32_t size = 0;
-    const bool more = tag != kIdTag ? Wire::SkipField(&in, tag)
-                                    : in.ReadVarint32(&size) && size <= max_bytes &&
-                                          in.ReadString(&id, static_cast<int>(size));
-    if (!more) break;
+    const bool more = tag != kIdTag ? Wire::SkipField(in, tag)
+                                    : in->ReadVarint32(&size) && size <= max_bytes &&
+                                          in->ReadString(&id, static_cast<int>(size));
+    if (!more) return std::nullopt;
   }
-  return id;
+  return in->ConsumedEntireMessage() ? std::optional(std::move(id)) : std::nullopt;
 }
 
 absl::Status NotParsed(const grpc::ByteBuffer& bytes, const std::string& wanted) {
@@ -120,23 +133,36 @@ std::string FindInvalidUtf8(const Message& message) {
   return "";
 }
 
+size_t MoreMemoryOf(const grpc::ByteBuffer& bytes, const Descriptor& type) {
+  if (!bytes.Valid()) return 0;
+  const size_t parsed =
+      ReadFrom(bytes, [&](CodedInputStream* in) { return MemoryOfParsed(type, in); });
+  return parsed - std::min(parsed, MemoryOfMessage(bytes.Length()));
+}
+
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes,
                                                    size_t max_bytes) {
-  v1::TranslateBulkRequest message;
-  const bool fits = bytes.Length() <= max_bytes;
-  const bool parsed = fits && ParseFrom(bytes, &message);
-  if (!fits) message.set_id(IdOf(bytes, max_bytes));
-  if (!IsValidUtf8(message.id())) return InvalidField("id", "is not valid UTF-8");
-  BulkExchange::Item item = {message.id(), v1::TranslateRequest(), bytes.Length()};
-  if (!fits) {
+  std::optional<std::string> id =
+      ReadFrom(bytes, [&](CodedInputStream* in) { return IdOf(in, max_bytes); });
+  if (!id.has_value()) return NotParsed(bytes, "TranslateBulkRequest");
+  if (!IsValidUtf8(*id)) return InvalidField("id", "is not valid UTF-8");
+  BulkExchange::Item item = {.id = *std::move(id), .bytes = bytes.Length()};
+  if (bytes.Length() > max_bytes) {
     item.request = MessageTooLarge(bytes.Length(), max_bytes);
-  } else if (parsed) {
-    item.request = std::move(*message.mutable_request());
-  } else if (const std::string field = FindInvalidUtf8(message.request()); !field.empty()) {
-    item.request = InvalidField(field, "is not valid UTF-8");
-  } else {
-    return NotParsed(bytes, "TranslateBulkRequest");
+    return item;
   }
+  item.more_bytes = MoreMemoryOf(bytes, *v1::TranslateBulkRequest::descriptor());
+  grpc::Slice copy;  // so that nothing of gRPC's is kept
+  if (!bytes.DumpToSingleSlice(&copy).ok()) return NotParsed(bytes, "TranslateBulkRequest");
+  item.read = [copy]() -> absl::StatusOr<v1::TranslateRequest> {
+    v1::TranslateBulkRequest message;
+    const bool parsed = message.ParseFromArray(copy.begin(), static_cast<int>(copy.size()));
+    if (parsed) return std::move(*message.mutable_request());
+    if (const std::string field = FindInvalidUtf8(message.request()); !field.empty()) {
+      return InvalidField(field, "is not valid UTF-8");
+    }
+    return absl::InvalidArgumentError("the message is not a TranslateBulkRequest");
+  };
   return item;
 }
 

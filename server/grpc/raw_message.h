@@ -24,9 +24,12 @@ absl::Status ReadMessage(const grpc::ByteBuffer& bytes, size_t max_bytes,
 // The most bytes of a request that names a service or an interval.  Its call may last for hours.
 inline constexpr size_t kMostOfSmall = 4096;
 
-// Reads one request of a bulk call.  What is wrong in the request becomes its own error; the
-// function returns an error only if the whole call is affected, because nobody can tell which
-// request is meant.
+// What the message takes when it is parsed, beyond MemoryOfMessage.
+size_t MoreMemoryOf(const grpc::ByteBuffer& bytes, const google::protobuf::Descriptor& type);
+
+// Reads one request of a bulk call, which is parsed later.  What is wrong in the request becomes
+// its own error; the function returns an error only if the whole call is affected, because nobody
+// can tell which request is meant.
 absl::StatusOr<BulkExchange::Item> ReadBulkRequest(const grpc::ByteBuffer& bytes, size_t max_bytes);
 
 // A message of a stream; one that was serialized already is not copied.

@@ -14,6 +14,7 @@
 #include "server/api/document_exchange.h"
 #include "server/api/methods.h"
 #include "server/api/stream_exchange.h"
+#include "server/config/config.h"
 #include "server/grpc/first_message.h"
 #include "server/grpc/grpc_caller.h"
 #include "server/grpc/handover.h"
@@ -38,7 +39,10 @@ void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, BulkExchange* exchang
   exchange->Add(*std::move(item));
 }
 void Take(const grpc::ByteBuffer& bytes, size_t max_bytes, DocumentExchange* exchange) {
-  exchange->Add(Read<v1::TranslateDocumentRequest>(bytes, max_bytes));
+  using Request = v1::TranslateDocumentRequest;
+  const size_t memory =
+      MemoryOfMessage(bytes.Length()) + MoreMemoryOf(bytes, *Request::descriptor());
+  exchange->Add(memory, [&] { return Read<Request>(bytes, max_bytes); });
 }
 
 // A call that sends any number of messages and, if its exchange has HasRoom, reads any number.  It
@@ -201,7 +205,10 @@ class TextStream final : public StreamedCall<WriteReactor, TranslateStreamExchan
 
   // The message has come or, after an error, is not waited for.
   void Begin(const absl::Status& waited) {
-    if (waited.ok()) caller_.message_bytes = message_.bytes()->Length();
+    if (waited.ok()) {
+      caller_.message_bytes = message_.bytes()->Length();
+      caller_.more_bytes = MoreMemoryOf(*message_.bytes(), *v1::TranslateRequest::descriptor());
+    }
     // The call may end before this does.
     const auto exchange =
         StartExchange(std::move(caller_), [&]() -> absl::StatusOr<v1::TranslateRequest> {

@@ -27,14 +27,6 @@ struct UnaryHttpCall {
 constexpr char kTimeoutHeader[] = "x-request-timeout";
 constexpr char kGrpcTimeoutHeader[] = "grpc-timeout";
 
-// What the values in JSON take beyond MemoryOfMessage, if they have few bytes each: "{},{}".
-size_t MemoryOfValues(std::string_view json) {
-  constexpr size_t kEach = 96;  // a member counts twice, by its colon and its comma
-  size_t bytes = 0;
-  ForEachMark(json, [&](size_t at) { bytes += json[at] == '}' || json[at] == ']' ? 0 : kEach; });
-  return bytes - std::min(bytes, MemoryOfMessage(json.size()));
-}
-
 absl::Status BadTimeout(const char* header, std::string_view value) {
   return InvalidField(header, "\"", absl::string_view(value.data(), value.size()),
                       "\" is not a time, want for example 2.5 or 500ms");
@@ -82,6 +74,7 @@ absl::StatusOr<absl::Duration> TimeoutOf(const HttpRequest& request) {
 }
 
 Caller CallerOf(const HttpRequest& request, const char* api) {
+  const size_t values = MemoryOfValues(request.body);
   Caller caller = {.token = std::string(BearerToken(request.Header("authorization"))),
                    .certificate_name = request.certificate_name,
                    .peer = request.peer,
@@ -90,7 +83,7 @@ Caller CallerOf(const HttpRequest& request, const char* api) {
                    .http_method = request.method,
                    .http_route = request.route,
                    .message_bytes = request.body.size(),
-                   .more_bytes = MemoryOfValues(request.body),
+                   .more_bytes = values - std::min(values, MemoryOfMessage(request.body.size())),
                    .api = api};
   const absl::StatusOr<absl::Duration> timeout = TimeoutOf(request);
   caller.wrong = timeout.status();

@@ -99,8 +99,15 @@ absl::Status DocumentUpload::EndPart() {
 absl::Status DocumentUpload::Count(size_t bytes) {
   form_bytes_ += bytes;
   if (form_bytes_ > kFormBytes) return InvalidField(form_.fields.back().first, "is too long");
-  if (known_ || form_bytes_ <= kUnknownFormBytes) return absl::OkStatus();
-  return InvalidField(kind_.key_field, "is missing among the first fields");
+  if (!known_ && form_bytes_ > kUnknownFormBytes) {
+    return InvalidField(kind_.key_field, "is missing among the first fields");
+  }
+  // Values and their list grow to twice as much while the old one is there.
+  if (const size_t memory = 3 * form_bytes_; memory > form_memory_.amount()) {
+    ASSIGN_OR_RETURN(form_memory_,
+                     context_.parts->requests->Take(holder_, memory + kUnknownFormBytes));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<DocumentForm> DocumentUpload::Take() {

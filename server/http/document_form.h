@@ -84,6 +84,7 @@ class DocumentUpload : private NotCopyable {
   DocumentForm form_;
   bool in_file_ = false;   // the part that is being read
   size_t form_bytes_ = 0;  // of the fields
+  Share form_memory_;      // for them
 };
 
 // What the body of a request was; `file_field` is missing if there was none.

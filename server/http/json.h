@@ -41,6 +41,9 @@ void ForEachMark(std::string_view json, See see) {
   }
 }
 
+// What the values in JSON take when it is read, however few bytes they have: "{},{}".
+size_t MemoryOfValues(std::string_view json);
+
 // INTERNAL if the message cannot be written as JSON: a string in it is not UTF-8.
 absl::StatusOr<std::string> ToJson(const google::protobuf::Message& message);
 

@@ -74,6 +74,10 @@ def form(fields, name, content, field="file"):
                     for head, value in [*parts, (f'name="{field}"; filename="{name}"', content)]) + b"--B--\r\n"
 
 
+def varint(number):
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+
+
 def repeated(rng, content, most):
     """The content with a piece of it up to so many bytes again."""
     places = [match.start() for match in re.finditer(rb"[<\n]", content)] + [0, len(content)]
@@ -249,8 +253,8 @@ class HostileTest(unittest.TestCase):
                                               response_deserializer=answer.FromString)
             cls.ids[kept] = create(request, metadata=bearer("attacker")).id
 
-    def call(self, service, method, request, timeout=5):
-        """The code of a call with any message, thrice if the method takes several."""
+    def call(self, service, method, request, timeout=5, name="attacker"):
+        """The code of a call with any message, or its bytes, thrice if the method takes several."""
         channel = self.operators if service.file.name.endswith("admin.proto") else self.attacker
         path = f"/{service.full_name}/{method.name}"
         answer = type(new(method.output_type))
@@ -259,9 +263,9 @@ class HostileTest(unittest.TestCase):
         several, streams = described.client_streaming, described.server_streaming
         kind = channel.stream_stream if several else channel.unary_stream if streams else channel.unary_unary
         try:
-            answers = kind(path, request_serializer=lambda m: m.SerializeToString(),
+            answers = kind(path, request_serializer=lambda m: m if isinstance(m, bytes) else m.SerializeToString(),
                            response_deserializer=answer.FromString)(
-                iter([request] * 3) if several else request, metadata=bearer("attacker"), timeout=timeout)
+                iter([request] * 3) if several else request, metadata=bearer(name), timeout=timeout)
             if streams:
                 collections.deque(answers, maxlen=0)
         except grpc.RpcError as error:
@@ -300,6 +304,12 @@ class HostileTest(unittest.TestCase):
         with open(f"/proc/{self.server.process.pid}/status", encoding="utf-8") as file:
             sizes = dict(line.split(":", 1) for line in file)
         return {key: int(sizes[key].split()[0]) / 1024 for key in ("VmRSS", "VmHWM")}
+
+    def peak_begins(self):
+        """Resets VmHWM, and returns what is resident now."""
+        with open(f"/proc/{self.server.process.pid}/clear_refs", "w", encoding="utf-8") as file:
+            file.write("5")
+        return self.resident()["VmRSS"]
 
     def cpu(self):
         with open(f"/proc/{self.server.process.pid}/stat", encoding="utf-8") as file:
@@ -616,9 +626,7 @@ class HostileTest(unittest.TestCase):
             for kind, body in bodies:
                 query = "?api-version=3.0&to=de" if path.startswith(("/detect", "/breaksentence")) else ""
                 codes[self.ask("POST", path.replace("*", "x") + query, body, token=None, kind=kind)[0]] += 1
-        with open(f"/proc/{self.server.process.pid}/clear_refs", "w", encoding="utf-8") as file:
-            file.write("5")  # the peak begins again
-        before = self.resident()["VmRSS"]
+        before = self.peak_begins()
         with self.beside(f"{len(bodies)} bodies of up to a MiB to {len(paths)} paths, without a token"):
             for path in paths:
                 send(path)
@@ -783,6 +791,31 @@ class HostileTest(unittest.TestCase):
     def test_messages_of_gigabytes(self):
         with self.beside("60 messages of 2 GiB on each of 8 connections, of a caller with a token"):
             self.attack_port("gigabytes", 8, TOKENS["attacker"])
+
+    def test_entries_of_two_bytes(self):
+        """What an entry becomes when it is parsed is reserved, whatever the method and the field."""
+        messages = Messages(random.Random(seed()), self.ids)
+        ways = {(service.full_name, method.name, path[-1].full_name): (service, method, path)
+                for service, method in [*methods(), *methods_of_other_apis()]
+                for path in messages.fields(method.input_type)
+                if path[-1].label == FieldDescriptor.LABEL_REPEATED}
+        always = [way for key, way in ways.items() if key[2] == "dragoman.v1.DecodingOptions.glossary"]
+        self.assertGreater(len(always), 3)
+        limits = self.server.metrics()["dragoman_budget_limit"]
+        for service, method, path in always + messages.rng.sample(list(ways.values()), max(6, CALLS // 100)):
+            message = varint(path[-1].number << 3 | 2) + b"\0"
+            message *= (MIB - 1000) // len(message)
+            for field in path[-2::-1]:
+                message = varint(field.number << 3 | 2) + varint(len(message)) + message
+            message = messages.base(method.input_type).SerializeToString() + message
+            before = self.peak_begins()
+            with self.beside(f"{path[-1].full_name} in {method.name}, {len(message) / 1e6:.1f} MB, 8 at a time"):
+                self.in_parallel(8, lambda number: self.call(
+                    service, method, message, 5, ("attacker", "another")[number % 2]))
+            taken = self.resident()["VmHWM"] - before
+            print(f"{taken:.0f} MB more")
+            if not instrumented():
+                self.assertLess(taken * MIB, limits[(("budget", "requests"),)])
 
     def test_requests_of_a_bulk_call_that_wait_for_memory(self):
         request = pb.TranslateBulkRequest(id="1")

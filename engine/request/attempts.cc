@@ -210,9 +210,11 @@ bool IsBetter(const Attempts& attempts, const SentenceFaults& faults, const JobR
       return attempts.best.hypotheses.front().score < result.hypotheses.front().score;
     case Attempts::kSayNumerals:
     case Attempts::kStandIn: {
-      // Brackets are no reason to say much less.
+      // Brackets are no reason to say much less, if there is much to say.
+      constexpr size_t kMuch = 32;  // tokens
       const auto size = [](const JobResult& said) { return said.hypotheses.front().tokens.size(); };
-      const bool cut = attempts.faults.brackets && 4 * size(result) < 3 * size(attempts.best);
+      const bool cut = attempts.faults.brackets && size(attempts.best) >= kMuch &&
+                       4 * size(result) < 3 * size(attempts.best);
       return !cut && !faults.damaged && !faults.invents &&
              faults.lost.size() < attempts.faults.lost.size();
     }

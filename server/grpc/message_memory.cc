@@ -3,6 +3,8 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include <algorithm>
+
 #include "absl/container/flat_hash_map.h"
 
 namespace dragoman {
@@ -19,7 +21,7 @@ using WireFormat = google::protobuf::internal::WireFormatLite;
 constexpr size_t kBlock = 16, kGrowth = 3, kShortList = 64;
 constexpr size_t kPointers = kGrowth * sizeof(void*);
 constexpr size_t kString = sizeof(std::string) + kBlock;
-constexpr size_t kWithin = 15;    // bytes that a string has without a block
+constexpr int kWithin = 15;       // bytes that a string has without a block; it grows to twice that
 constexpr size_t kUnknown = 96;   // a field that is not in the proto is kept, too
 constexpr int kMostLevels = 100;  // protobuf parses no more
 
@@ -118,7 +120,7 @@ class Walk {
     }
     const bool packed = field != nullptr && field->is_packable();
     if (packed) bytes_ += kGrowth * Width(*field) * static_cast<size_t>(size);
-    if (!packed && size > static_cast<int>(kWithin)) bytes_ += static_cast<size_t>(size) + kBlock;
+    if (!packed && size > kWithin) bytes_ += static_cast<size_t>(std::max(size, 2 * kWithin) + 24);
     return in_->Skip(size);
   }
 

@@ -115,11 +115,11 @@ TEST(MessageMemory, IsNotLessThanARequestOfAnyMethodTakes) {
     ForEachInside(type, {}, [&](const Descriptor& inner, const std::vector<int>& path) {
       for (const std::string& value : Values(inner)) {
         // Many in one message, and many messages of one.
-        std::vector<std::string> all = {Inside(path, Times(3000, value))};
-        if (!path.empty()) all.push_back(Times(1000, Inside(path, value)));
+        std::vector<std::string> all = {Inside(path, Times(1000, value))};
+        if (!path.empty()) all.push_back(Times(500, Inside(path, value)));
         if (path.size() > 1) {
           const std::vector<int> last = {path.back()}, rest(path.begin(), path.end() - 1);
-          all.push_back(Inside(rest, Times(1000, Inside(last, value))));
+          all.push_back(Inside(rest, Times(500, Inside(last, value))));
         }
         for (const std::string& bytes : all) {
           ++seen;

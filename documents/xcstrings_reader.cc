@@ -171,8 +171,7 @@ class CatalogueHandler : public JsonEvents<CatalogueHandler> {
       unit = {unit.begin - begin, unit.end - begin, unit.state, unit.state ? "" : entry_.text};
     }
     if (!HasWords(entry_.text)) return;
-    Passage passage = PlainPassage(begin, end, lines_.At(begin), entry_.text, nullptr);
-    passage.text = entry_.text;
+    Passage passage = {begin, end, lines_.At(begin), entry_.text};
     passage.write = [object = std::string(part_.substr(begin, end - begin)),
                      units = entry_.known](std::string_view translation) {
       return WriteVariations(object, units, translation);

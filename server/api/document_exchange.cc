@@ -88,9 +88,8 @@ absl::Status DocumentExchange::Receive(const v1::TranslateDocumentRequest& messa
 }
 
 absl::Status DocumentExchange::CountHeader(const v1::DocumentHeader& header) {
-  // As MemoryOfMessage, or what it takes as it is; and for the passage that is sent with it.
-  constexpr size_t kPerByte = 16;
-  const size_t bytes = std::max(kPerByte * header.ByteSizeLong(), header.SpaceUsedLong());
+  // Or what it takes as it is; and the same for the passage that is sent with it.
+  const size_t bytes = std::max(kMemoryPerByte * header.ByteSizeLong(), header.SpaceUsedLong());
   ASSIGN_OR_RETURN(memory_, parts_->documents->TakeMemory(holder_, 2 * bytes));
   return absl::OkStatus();
 }

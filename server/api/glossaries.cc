@@ -111,8 +111,8 @@ absl::StatusOr<TermLists> GlossariesFor(const KeptUse& use, const v1::TranslateR
   TermLists lists;
   const auto add = [&](const GlossaryPtr& glossary) {
     for (const auto& list : glossary->dictionaries) {
-      AppendNew({glossary, list.get()},
-                &lists);  // the pointer counts its memory as long as it is used
+      // It keeps the whole glossary, whose memory is counted as long as it is used.
+      AppendNew({glossary, list.get()}, &lists);
     }
   };
   RETURN_IF_ERROR(AddKept(use, use.parts.glossaries, "glossary_ids", request.glossary_ids(),

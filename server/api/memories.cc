@@ -98,7 +98,8 @@ absl::StatusOr<std::vector<MemoryPtr>> MemoriesFor(const KeptUse& use,
                                                    const v1::TranslateRequest& request) {
   std::vector<MemoryPtr> memories;
   const auto add = [&](const StoredMemoryPtr& stored) {
-    AppendNew(MemoryPtr(stored, stored->memory.get()), &memories);  // counts it
+    // It keeps what is stored, whose memory is counted as long as it is used.
+    AppendNew(MemoryPtr(stored, stored->memory.get()), &memories);
   };
   RETURN_IF_ERROR(AddKept(use, use.parts.memories, "memory_ids", request.memory_ids(),
                           use.parts.config->default_memories(), add));

@@ -76,7 +76,10 @@ struct AnswerLimits {
 
 // The memory that a call with a message of so many bytes may take: for itself and, for each byte,
 // the message, its fields, and the sentences and tokens of its texts (docs/limits.md).
-constexpr size_t MemoryOfMessage(size_t bytes) { return (size_t{8} << 10) + 16 * bytes; }
+inline constexpr size_t kMemoryPerByte = 16;
+constexpr size_t MemoryOfMessage(size_t bytes) {
+  return (size_t{8} << 10) + kMemoryPerByte * bytes;
+}
 
 // The files that may be translated (api/document_desk.h).
 struct DocumentLimits {

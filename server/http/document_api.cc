@@ -137,10 +137,9 @@ FileOfForm(const char* file_field,
              v1::DocumentHeader* header) -> absl::StatusOr<std::shared_ptr<Spool>> {
     ASSIGN_OR_RETURN(DocumentForm form, TakeDocumentForm(http, file_field));
     header->set_file_name(form.file_name);
-    constexpr size_t kPerByte = 16;  // as MemoryOfMessage
     size_t bytes = 0;
     for (const auto& [_, value] : form.fields) {
-      bytes += kPerByte * value.size() + MemoryOfValues(value);
+      bytes += kMemoryPerByte * value.size() + MemoryOfValues(value);
     }
     ASSIGN_OR_RETURN(const Share memory, http.upload->TakeMemory(bytes));
     RETURN_IF_ERROR(read(form, header));
